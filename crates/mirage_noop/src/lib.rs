@@ -1,0 +1,1 @@
+//! mirage_noop.

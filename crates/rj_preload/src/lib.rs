@@ -1,0 +1,1 @@
+//! rj_preload.

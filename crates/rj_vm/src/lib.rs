@@ -1,0 +1,1 @@
+//! The machine: command processor, SDMA engines, dispatcher, threads, faults. Knows no ioctl.

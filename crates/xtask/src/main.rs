@@ -1,0 +1,2 @@
+//! Generation, tests, benchmarks.
+fn main() {}
