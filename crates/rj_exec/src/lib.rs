@@ -1,1 +1,16 @@
-//! rj_exec.
+//! Executing waves: lowered code, micro-ops over SIMD lanes, guest memory. Knows no queue and no driver.
+//!
+//! A caller (rj_vm) makes a [`Dispatch`], then for each work-group a [`Group`], and calls [`Group::run`] until it is
+//! done. A group lives on one host thread at a time.
+
+pub mod code;
+pub mod dispatch;
+pub mod fault;
+pub mod group;
+pub mod mem;
+
+pub use code::CodeCache;
+pub use dispatch::{Dispatch, Scratch};
+pub use fault::{Fault, FaultKind};
+pub use group::{Env, Group, Host, Pool, Progress};
+pub use mem::{AddressSpace, Region, Snapshot};
