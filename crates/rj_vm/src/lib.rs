@@ -3,7 +3,5 @@
 mod api;
 mod machine;
 
-pub use api::{
-    Counters, Gpu, GpuConfig, Host, MemoryFault, QueueDesc, QueueError, QueueId, QueueKind, QueueUpdate,
-};
+pub use api::{Counters, Gpu, GpuConfig, Host, MemoryFault, QueueDesc, QueueError, QueueId, QueueKind, QueueUpdate};
 pub use machine::Machine;

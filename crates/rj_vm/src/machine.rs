@@ -16,11 +16,7 @@ impl Machine {
     pub fn new(gpus: &[GpuConfig], host: Arc<dyn Host>, threads: usize) -> Arc<Machine> {
         let gpus = gpus
             .iter()
-            .map(|&config| Gpu {
-                config,
-                space: Arc::new(AddressSpace::new()),
-                code: CodeCache::new(config.target),
-            })
+            .map(|&config| Gpu { config, space: Arc::new(AddressSpace::new()), code: CodeCache::new(config.target) })
             .collect();
         Arc::new(Machine { gpus, host, threads })
     }
