@@ -1,1 +1,15 @@
-//! rj_kmd.
+//! The kernel driver's behaviour: what /dev/kfd, the DRM render nodes and the driver's part of /sys answer.
+//!
+//! It knows no interposition: rj_preload tells it about opens, ioctls and mappings and passes its answers on.
+
+pub mod config;
+pub mod errno;
+pub mod hostfd;
+pub mod process;
+pub mod record;
+pub mod sysfs;
+
+pub use config::{Config, ConfigError};
+pub use errno::Errno;
+pub use process::{FileId, Process};
+pub use record::Counts;
