@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// The GPUs of one process. Threads start with the first queue and the first dispatch, never before.
 pub struct Machine {
-    gpus: Vec<Gpu>,
+    gpus: Vec<Arc<Gpu>>,
     host: Arc<dyn Host>,
     threads: usize,
 }
@@ -16,13 +16,16 @@ impl Machine {
     pub fn new(gpus: &[GpuConfig], host: Arc<dyn Host>, threads: usize) -> Arc<Machine> {
         let gpus = gpus
             .iter()
-            .map(|&config| Gpu { config, space: Arc::new(AddressSpace::new()), code: CodeCache::new(config.target) })
+            .map(|&config| {
+                let (space, code) = (Arc::new(AddressSpace::new()), CodeCache::new(config.target));
+                Arc::new(Gpu { config, space, code })
+            })
             .collect();
         Arc::new(Machine { gpus, host, threads })
     }
 
     /// The GPUs.
-    pub fn gpus(&self) -> &[Gpu] {
+    pub fn gpus(&self) -> &[Arc<Gpu>] {
         &self.gpus
     }
 
