@@ -97,8 +97,7 @@ pub fn check(d: &Dispatch, config: &GpuConfig) -> Result<(), Refusal> {
         return refuse(Failure::GroupSize, why);
     }
     if d.lds_size > config.lds_bytes {
-        let why =
-            format!("the work-group needs {} bytes of LDS, the GPU has {}", d.lds_size, config.lds_bytes);
+        let why = format!("the work-group needs {} bytes of LDS, the GPU has {}", d.lds_size, config.lds_bytes);
         return refuse(Failure::GroupSegment, why);
     }
     let (arch, acc) = d.vgprs();

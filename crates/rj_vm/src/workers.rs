@@ -45,11 +45,7 @@ impl Shared {
 
 impl Workers {
     /// Up to `threads` threads; none runs yet. Their host faults go to `watch`.
-    pub fn new(
-        threads: usize,
-        host: Arc<dyn rj_exec::Host + Send + Sync>,
-        watch: Option<&'static Watch>,
-    ) -> Workers {
+    pub fn new(threads: usize, host: Arc<dyn rj_exec::Host + Send + Sync>, watch: Option<&'static Watch>) -> Workers {
         let threads = threads.max(1);
         let shared = Shared {
             state: Mutex::default(),
