@@ -7,7 +7,12 @@ pub mod code;
 pub mod dispatch;
 pub mod fault;
 pub mod group;
+pub mod lanes;
 pub mod mem;
+pub mod ops;
+pub mod shapes;
+pub mod uop;
+pub mod wave;
 
 pub use code::CodeCache;
 pub use dispatch::{Dispatch, Scratch};
