@@ -10,6 +10,7 @@ pub mod group;
 pub mod lanes;
 pub mod mem;
 pub mod ops;
+pub mod salu;
 pub mod shapes;
 pub mod uop;
 pub mod wave;

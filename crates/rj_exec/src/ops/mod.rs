@@ -28,7 +28,10 @@ macro_rules! ops {
             #[inline(always)]
             unsafe fn f<L: $crate::lanes::Lanes>($a: L::V) -> L::V {
                 // SAFETY: the trait's contract.
-                unsafe { $body }
+                #[allow(unused_unsafe)]
+                unsafe {
+                    $body
+                }
             }
         }
     };
@@ -40,7 +43,10 @@ macro_rules! ops {
             #[inline(always)]
             unsafe fn f<L: $crate::lanes::Lanes>($a: L::V, $b: L::V) -> L::V {
                 // SAFETY: the trait's contract.
-                unsafe { $body }
+                #[allow(unused_unsafe)]
+                unsafe {
+                    $body
+                }
             }
         }
     };
@@ -52,7 +58,10 @@ macro_rules! ops {
             #[inline(always)]
             unsafe fn f<L: $crate::lanes::Lanes>($a: L::V, $b: L::V, $c: L::V) -> L::V {
                 // SAFETY: the trait's contract.
-                unsafe { $body }
+                #[allow(unused_unsafe)]
+                unsafe {
+                    $body
+                }
             }
         }
     };
@@ -64,7 +73,10 @@ macro_rules! ops {
             #[inline(always)]
             unsafe fn f<L: $crate::lanes::Lanes>($a: L::V, $b: L::V) -> u16 {
                 // SAFETY: the trait's contract.
-                unsafe { $body }
+                #[allow(unused_unsafe)]
+                unsafe {
+                    $body
+                }
             }
         }
     };
@@ -76,7 +88,10 @@ macro_rules! ops {
             #[inline(always)]
             unsafe fn f<L: $crate::lanes::Lanes>($a: L::V, $b: L::V, $c: u16) -> (L::V, u16) {
                 // SAFETY: the trait's contract.
-                unsafe { $body }
+                #[allow(unused_unsafe)]
+                unsafe {
+                    $body
+                }
             }
         }
     };
@@ -92,7 +107,10 @@ macro_rules! ops {
             #[inline(always)]
             unsafe fn f<L: $crate::lanes::Lanes>($a: L::D, $b: L::D, $c: L::D) -> L::D {
                 // SAFETY: the trait's contract.
-                unsafe { $body }
+                #[allow(unused_unsafe)]
+                unsafe {
+                    $body
+                }
             }
         }
     };
@@ -106,7 +124,10 @@ macro_rules! ops {
             #[inline(always)]
             unsafe fn f<L: $crate::lanes::Lanes>($a: L::D, $b: L::D) -> u16 {
                 // SAFETY: the trait's contract.
-                unsafe { $body }
+                #[allow(unused_unsafe)]
+                unsafe {
+                    $body
+                }
             }
         }
     };
