@@ -76,6 +76,16 @@ impl Dispatch {
         (self.group[0] * self.group[1] * self.group[2]).div_ceil(self.wave_size())
     }
 
+    /// LDS bytes that a group gets: the packet's size in the target's steps (engine-abi §1).
+    pub fn lds_bytes(&self) -> u32 {
+        let step = match self.target {
+            Target::Gfx950 => 1280,
+            Target::Gfx1250 => 2048,
+            _ => 512,
+        };
+        self.lds_size.next_multiple_of(step)
+    }
+
     /// Architectural VGPRs and AccVGPRs that a wave has (LLVM AMDGPUUsage, compute_pgm_rsrc1, rsrc3).
     pub fn vgprs(&self) -> (u32, u32) {
         let blocks = self.descriptor.rsrc1 & 0x3f;

@@ -28,7 +28,6 @@ pub const M0: usize = 124;
 pub const EXEC: usize = 126;
 
 /// The head of a wave's block.
-#[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Wave {
     /// Scalar file: 0–127 registers, 128–255 unused, [`CONSTS`].. constants, [`STEMP`].. temporaries.
@@ -71,8 +70,8 @@ pub struct Wave {
     pub arg: u64,
     /// Group id, wave index, XCC.
     pub ids: Ids,
-    /// For `s_memtime` and friends.
-    pub clock: Option<fn() -> u64>,
+    /// For `s_memtime` and friends: the outside, during a turn.
+    pub host: Option<*const (dyn crate::group::Host + 'static)>,
 }
 
 /// Where a wave stands in its dispatch.
@@ -104,6 +103,12 @@ pub const fn v_off(i: usize) -> u32 {
 /// Byte offset of temporary plane `i`.
 pub const fn t_off(i: usize) -> u32 {
     (TEMP0 + i * PLANE) as u32
+}
+
+impl std::fmt::Debug for Wave {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Wave(pc {:#x}, exec {:#x})", self.pc, self.exec())
+    }
 }
 
 impl Wave {

@@ -1,84 +1,10 @@
-//! A decoded instruction and its operands.
+//! A decoded instruction.
 
-/// A register or value that is no plain VGPR, AccVGPR or SGPR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Special {
-    /// VCC; as a 64-bit operand both halves.
-    VccLo,
-    /// Upper half of VCC.
-    VccHi,
-    /// M0.
-    M0,
-    /// EXEC; as a 64-bit operand both halves.
-    ExecLo,
-    /// Upper half of EXEC.
-    ExecHi,
-    /// Reads 0, writes vanish (gfx11 on).
-    Null,
-    /// gfx90a/gfx942 flat scratch, lower half.
-    FlatScratchLo,
-    /// Upper half of flat scratch.
-    FlatScratchHi,
-    /// XNACK mask, lower half.
-    XnackMaskLo,
-    /// XNACK mask, upper half.
-    XnackMaskHi,
-    /// LDS aperture base.
-    SharedBase,
-    /// LDS aperture limit.
-    SharedLimit,
-    /// Private aperture base.
-    PrivateBase,
-    /// Private aperture limit.
-    PrivateLimit,
-    /// POPS exiting wave id.
-    PopsExitingWaveId,
-    /// VCC is zero.
-    Vccz,
-    /// EXEC is zero.
-    Execz,
-    /// The scalar condition code.
-    Scc,
-    /// A dword read from LDS at M0.
-    LdsDirect,
-    /// gfx1250 `src_flat_scratch_base_lo/hi`.
-    FlatScratchBaseLo,
-    /// Upper half of the above.
-    FlatScratchBaseHi,
-}
-
-/// What an operand field names, widths and types already resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operand {
-    /// VGPR number of the first dword. `hi` is the upper half of a 16-bit (true16) operand.
-    Vgpr {
-        /// First register.
-        reg: u16,
-        /// True16 upper half.
-        hi: bool,
-    },
-    /// AccVGPR number of the first dword.
-    Agpr {
-        /// First register.
-        reg: u16,
-    },
-    /// SGPR number of the first dword.
-    Sgpr {
-        /// First register.
-        reg: u8,
-    },
-    /// Trap temporary number of the first dword.
-    Ttmp {
-        /// First register.
-        reg: u8,
-    },
-    /// Anything named.
-    Special(Special),
-    /// An inline constant or literal, expanded to the operand's width and type: 1.0 of an f16 operand is
-    /// 0x3c00, of an f64 operand 0x3ff0000000000000; integers are sign-extended to 64 bits; a 32-bit literal of an
-    /// f64 operand stands in the upper half.
-    Const(u64),
-}
+use crate::gen_names::{Field, Op};
+use crate::gen_table::ROWS;
+use crate::operand::{Operand, resolve};
+use crate::table::{Format, Kind, NO_OP, Row, Ty};
+use crate::target::Target;
 
 /// Why bytes are no instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +15,174 @@ pub enum DecodeError {
     Unknown,
 }
 
-/// A decoded instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inst {}
+/// Source modifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Mods(pub u32);
+
+impl Mods {
+    /// Negate (packed: the low half).
+    pub fn neg(self) -> bool {
+        self.0 & 1 != 0
+    }
+    /// Absolute value.
+    pub fn abs(self) -> bool {
+        self.0 & 2 != 0
+    }
+    /// SDWA integer operand: sign-extend.
+    pub fn sext(self) -> bool {
+        self.0 & 1 != 0
+    }
+    /// Packed: negate the high half.
+    pub fn neg_hi(self) -> bool {
+        self.0 & 2 != 0
+    }
+    /// Take the upper half (packed: for the low result).
+    pub fn op_sel(self) -> bool {
+        self.0 & 4 != 0
+    }
+    /// Packed: take the upper half for the high result. On src0 of an unpacked instruction: write the upper half.
+    pub fn op_sel_hi(self) -> bool {
+        self.0 & 8 != 0
+    }
+}
+
+/// Most fields that a row has.
+pub(crate) const FIELDS: usize = 24;
+
+/// A decoded instruction: its row of the table and the values of its fields.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Inst {
+    /// What it does.
+    pub op: Op,
+    /// The target it was decoded for.
+    pub target: Target,
+    pub(crate) row: u16,
+    /// Length in bytes: 4 to 20.
+    pub len: u8,
+    pub(crate) count: u8,
+    pub(crate) fields: [Field; FIELDS],
+    pub(crate) values: [u32; FIELDS],
+    /// The literal behind the instruction.
+    pub literal: Option<u64>,
+}
+
+impl std::fmt::Debug for Inst {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {{", self.row().name())?;
+        for i in 0..usize::from(self.count) {
+            write!(f, " {:?}={:#x}", self.fields[i], self.values[i])?;
+        }
+        if let Some(l) = self.literal {
+            write!(f, " literal={l:#x}")?;
+        }
+        write!(f, " }}")
+    }
+}
+
+impl Inst {
+    pub(crate) fn row(&self) -> &'static Row {
+        &ROWS[usize::from(self.row)]
+    }
+
+    /// LLVM's name of the record that decoded it.
+    pub fn record(&self) -> &'static str {
+        self.row().name()
+    }
+
+    /// The second operation of a dual-issue pair.
+    pub fn op_y(&self) -> Option<Op> {
+        let y = self.row().op_y;
+        (y != NO_OP).then(|| Op::ALL[usize::from(y)])
+    }
+
+    /// How it is encoded.
+    pub fn format(&self) -> Format {
+        self.row().format
+    }
+
+    /// The raw bits of a field, if the instruction has it.
+    pub fn raw(&self, field: Field) -> Option<u32> {
+        self.fields[..usize::from(self.count)].iter().position(|f| *f == field).map(|i| self.values[i])
+    }
+
+    /// The raw bits of a field, 0 if it has none.
+    pub fn get(&self, field: Field) -> u32 {
+        self.raw(field).unwrap_or(0)
+    }
+
+    /// A flag-like field is set.
+    pub fn is(&self, field: Field) -> bool {
+        self.get(field) != 0
+    }
+
+    /// Whether it has that operand.
+    pub fn has(&self, field: Field) -> bool {
+        self.row().operands().any(|(_, f, _)| f == field)
+    }
+
+    /// What a register or constant operand names. None if there is no such operand, or it is an immediate. An operand
+    /// that no bits encode (implied ones, such as VCC) is None too.
+    pub fn operand(&self, field: Field) -> Option<Operand> {
+        let (class, _, _) = self.row().operands().find(|(c, f, _)| *f == field && c.kind != Kind::Imm)?;
+        if class.kind == Kind::Kimm {
+            return Some(Operand::Const(self.literal.unwrap_or(u64::from(self.get(field)))));
+        }
+        let mut raw = self.raw(field)?;
+        if class.kind == Kind::VopdDstY {
+            raw = raw << 1 | (!self.get(Field::vdstX) & 1);
+        }
+        resolve(self.target, class, raw, self.literal)
+    }
+
+    /// Width of an operand in bits; 0 if it is none, or is one bit a lane.
+    pub fn bits(&self, field: Field) -> u16 {
+        self.row().operands().find(|(_, f, _)| *f == field).map_or(0, |(c, _, _)| c.bits)
+    }
+
+    /// How constants of the operand expand.
+    pub fn ty(&self, field: Field) -> Option<Ty> {
+        self.row().operands().find(|(_, f, _)| *f == field).map(|(c, _, _)| c.ty)
+    }
+
+    /// Source modifiers.
+    pub fn mods(&self, field: Field) -> Mods {
+        Mods(self.get(field))
+    }
+
+    /// Memory offset or branch distance, sign-extended where the encoding is signed.
+    pub fn offset(&self) -> i64 {
+        let sext = |x: u32, n: u32| i64::from((x << (32 - n)).cast_signed() >> (32 - n));
+        let flat = matches!(self.format(), Format::Flat | Format::Global | Format::Scratch);
+        if let Some(x) = self.raw(Field::simm16) {
+            return sext(x, 16);
+        }
+        let x = self.get(Field::offset);
+        match self.format() {
+            _ if flat && matches!(self.target, Target::Gfx1201 | Target::Gfx1250) => sext(x, 24),
+            _ if flat => sext(x, 13),
+            Format::Smem if self.target.is_gfx9() || !self.is_gfx12() => sext(x, 21),
+            Format::Smem => sext(x, 24),
+            Format::Mubuf | Format::Mtbuf if self.is_gfx12() => sext(x, 24),
+            _ => i64::from(x),
+        }
+    }
+
+    fn is_gfx12(&self) -> bool {
+        matches!(self.target, Target::Gfx1201 | Target::Gfx1250)
+    }
+
+    /// An atomic that answers the old value.
+    pub fn returns(&self) -> bool {
+        self.row().flags & 1 << 5 != 0
+    }
+
+    /// It may read memory.
+    pub fn loads(&self) -> bool {
+        self.row().flags & 1 != 0
+    }
+
+    /// It may write memory.
+    pub fn stores(&self) -> bool {
+        self.row().flags & 2 != 0
+    }
+}

@@ -1,2 +1,21 @@
-//! Generation, tests, benchmarks.
-fn main() {}
+//! Generation, tests, benchmarks: `cargo xtask <command>`.
+
+mod gen_isa;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let r = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["gen"] => gen_isa::run(false),
+        ["gen", "--check"] => gen_isa::run(true),
+        _ => Err("usage: cargo xtask gen [--check]".to_string()),
+    };
+    match r {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("xtask: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}

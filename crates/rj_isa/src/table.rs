@@ -1,0 +1,161 @@
+//! The shape of the generated table's rows.
+
+use crate::gen_names::{Field, Op};
+use crate::gen_table::{ASM, ASM_AT, CLASSES, LAYOUTS, NAMES, OPERAND_LISTS, OPERANDS, SPANS};
+use crate::target::Target;
+
+/// `op_y` of a row that is no dual-issue pair.
+pub const NO_OP: u16 = u16::MAX;
+
+/// How an instruction is encoded.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    Sop1,
+    Sop2,
+    Sopk,
+    Sopc,
+    Sopp,
+    Smem,
+    Vop1,
+    Vop2,
+    Vopc,
+    Vop3,
+    Vop3p,
+    Vopd,
+    Sdwa,
+    Dpp16,
+    Dpp8,
+    Flat,
+    Global,
+    Scratch,
+    Mubuf,
+    Mtbuf,
+    Mimg,
+    Ds,
+    Exp,
+    Other,
+}
+
+/// What the bits of an operand field mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 9 bits: scalar, constant, or 256 + VGPR.
+    Src,
+    /// The same with AccVGPRs.
+    SrcA,
+    /// The same, bit 9 says AccVGPR.
+    SrcAv,
+    /// 8-bit register number, bit 9 says AccVGPR.
+    Av,
+    /// VGPR number.
+    Vgpr,
+    /// AccVGPR number.
+    Agpr,
+    /// Scalar register.
+    Sreg,
+    /// 9-bit source with half selection in bit 9.
+    SrcT16,
+    /// 9-bit source of the low 128 VGPRs, bit 7 of the number selects the half.
+    SrcT16Lo128,
+    /// 8-bit VGPR with half selection.
+    T16,
+    /// 7-bit VGPR, bit 7 selects the half.
+    T16Lo128,
+    /// SDWA source: VGPR number, or a scalar if bit 8.
+    Sdwa,
+    /// SDWA comparison result: VCC, or a scalar if bit 7.
+    SdwaDst,
+    /// A literal that the instruction always has.
+    Kimm,
+    /// The second result of a dual-issue pair: bit 0 is the complement of the first result's.
+    VopdDstY,
+    /// No register.
+    Imm,
+}
+
+/// How constants of an operand expand.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ty {
+    I16,
+    F16,
+    Bf16,
+    I32,
+    F32,
+    I64,
+    F64,
+    V2I16,
+    V2F16,
+    V2Bf16,
+    I32x2,
+    F32x2,
+}
+
+/// An operand class.
+pub struct Class {
+    pub kind: Kind,
+    pub ty: Ty,
+    pub bits: u16,
+    /// A literal may follow.
+    pub literal: bool,
+    pub name: &'static str,
+    pub print: &'static str,
+}
+
+/// One instruction in one encoding.
+pub struct Row {
+    pub op: Op,
+    pub op_y: u16,
+    pub format: Format,
+    pub size: u8,
+    pub ns: u8,
+    pub targets: u8,
+    pub uses: u8,
+    pub defs: u8,
+    pub flags: u16,
+    pub mask: [u32; 4],
+    pub value: [u32; 4],
+    pub layout: u16,
+    pub operands: u16,
+    pub asm: u16,
+    pub name: u32,
+}
+
+impl Row {
+    /// Field spans: field, first bit in it, first bit in the instruction, bits.
+    pub fn spans(&self) -> &'static [[u8; 4]] {
+        let i = usize::from(self.layout);
+        &SPANS[usize::from(LAYOUTS[i])..usize::from(LAYOUTS[i + 1])]
+    }
+
+    /// Operands: class, field, is a result.
+    pub fn operands(&self) -> impl Iterator<Item = (&'static Class, Field, bool)> {
+        let i = usize::from(self.operands);
+        OPERANDS[usize::from(OPERAND_LISTS[i])..usize::from(OPERAND_LISTS[i + 1])]
+            .iter()
+            .map(|&(c, f, out)| (&CLASSES[usize::from(c)], Field::ALL[usize::from(f)], out))
+    }
+
+    /// The assembly template.
+    pub fn asm(&self) -> &'static str {
+        let i = usize::from(self.asm);
+        &ASM[ASM_AT[i] as usize..ASM_AT[i + 1] as usize]
+    }
+
+    /// LLVM's name of the record.
+    pub fn name(&self) -> &'static str {
+        let rest = &NAMES[self.name as usize..];
+        rest.split_once('\n').map_or(rest, |(n, _)| n)
+    }
+
+    /// Whether the target has it.
+    pub fn is_for(&self, t: Target) -> bool {
+        self.targets >> t as u8 & 1 != 0
+    }
+
+    /// Bits that the row fixes.
+    pub fn fixed(&self) -> u32 {
+        self.mask.iter().map(|m| m.count_ones()).sum()
+    }
+}
