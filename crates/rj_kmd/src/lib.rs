@@ -8,8 +8,10 @@ pub mod hostfd;
 pub mod process;
 pub mod record;
 pub mod sysfs;
+pub mod topology;
 
 pub use config::{Config, ConfigError};
 pub use errno::Errno;
 pub use process::{FileId, Process};
 pub use record::Counts;
+pub use topology::{GpuInstance, MemUsage};
