@@ -3,6 +3,7 @@
 //! The constructor only copies the variables: a program that never touches the GPU must not pay for it. Everything
 //! works before the constructor ran, too.
 
+use crate::sys;
 use std::ffi::CStr;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
@@ -24,14 +25,26 @@ impl Var {
     }
 
     fn capture(&self) {
-        // SAFETY: the name ends in NUL; the result, if any, is a C string.
-        let value = unsafe { libc::getenv(self.name.as_ptr().cast()) };
-        if value.is_null() {
-            self.stage.store(1, Ordering::Release);
+        unsafe extern "C" {
+            static environ: *const *const libc::c_char;
+        }
+        // SAFETY: libc's variable.
+        if unsafe { environ }.is_null() {
+            // Before libc's own constructor there is no environment to ask for.
+            let all = sys::read_file(c"/proc/self/environ");
+            let name = self.name.strip_suffix(b"\0").unwrap_or(self.name);
+            let value =
+                all.split(|&c| c == 0).find_map(|var| var.strip_prefix(name).and_then(|rest| rest.strip_prefix(b"=")));
+            self.keep(value.unwrap_or_default());
             return;
         }
+        // SAFETY: the name ends in NUL; the result, if any, is a C string.
+        let value = unsafe { libc::getenv(self.name.as_ptr().cast()) };
         // SAFETY: as above.
-        let value = unsafe { CStr::from_ptr(value) }.to_bytes();
+        self.keep(if value.is_null() { b"" } else { unsafe { CStr::from_ptr(value) }.to_bytes() });
+    }
+
+    fn keep(&self, value: &[u8]) {
         if value.is_empty() || value.len() >= LONGEST {
             self.stage.store(1, Ordering::Release);
             return;
@@ -76,7 +89,7 @@ static START: extern "C" fn() = start;
 static END: extern "C" fn() = end;
 
 extern "C" fn start() {
-    LOADED_BY.store(crate::sys::getpid(), Ordering::Relaxed);
+    LOADED_BY.store(sys::getpid(), Ordering::Relaxed);
     for var in [&RUNTIME_DIR, &RECORD_DIR] {
         if var.stage.load(Ordering::Acquire) == 0 {
             var.capture();

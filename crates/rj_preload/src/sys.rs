@@ -2,6 +2,7 @@
 
 use libc::{c_int, c_long};
 use std::arch::asm;
+use std::ffi::CStr;
 
 /// A system call; the result is the kernel's (negative error number on failure).
 ///
@@ -90,6 +91,28 @@ pub fn map_wiped_page() -> Option<*mut u8> {
     // SAFETY: the page is ours.
     unsafe { call(libc::SYS_madvise, [page as usize, 4096, libc::MADV_WIPEONFORK as usize, 0, 0, 0]) };
     Some(page)
+}
+
+/// A file's bytes, empty if it cannot be read.
+pub fn read_file(path: &CStr) -> Vec<u8> {
+    let args = [libc::AT_FDCWD as usize, path.as_ptr() as usize, libc::O_CLOEXEC as usize, 0, 0, 0];
+    // SAFETY: a C string.
+    let fd = unsafe { call(libc::SYS_openat, args) };
+    let mut all = Vec::new();
+    let mut buf = [0u8; 4096];
+    while fd >= 0 {
+        // SAFETY: a buffer of that length.
+        let n = unsafe { call(libc::SYS_read, [fd as usize, buf.as_mut_ptr() as usize, buf.len(), 0, 0, 0]) };
+        match usize::try_from(n) {
+            Ok(n) if n > 0 => all.extend_from_slice(&buf[..n]),
+            _ => break,
+        }
+    }
+    if fd >= 0 {
+        // SAFETY: our own fd.
+        unsafe { call(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) };
+    }
+    all
 }
 
 /// Writes one line to the program's stderr: `rocjitsu: …`.
