@@ -4,7 +4,7 @@
 //! number of processes may start at once. Its directory is `$ROCJITSU_RUNTIME_DIR/fs`, with the paths' full names below.
 
 use crate::{init, normal, sys};
-use rj_kmd::Config;
+use rj_kmd::{Config, ConfigError, GpuInstance};
 use rj_kmd::sysfs::{self, Node};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -118,14 +118,14 @@ pub fn get() -> Option<&'static Tree> {
 
 fn make() -> Option<Tree> {
     let runtime = init::RUNTIME_DIR.get()?;
-    let config = match config(runtime) {
+    let (config, gpus) = match config(runtime) {
         Ok(found) => found?,
         Err(why) => {
             sys::say(&format!("no GPU: {why}"));
             return None;
         }
     };
-    match build(runtime, config) {
+    match build(runtime, config, &gpus) {
         Ok(tree) => Some(tree),
         Err((what, e)) => {
             sys::say(&format!("no GPU: cannot write {}: {e}", what.display()));
@@ -135,7 +135,7 @@ fn make() -> Option<Tree> {
 }
 
 /// The session's configuration; none if there is no session (no `config_path`).
-fn config(runtime: &Path) -> Result<Option<Config>, String> {
+fn config(runtime: &Path) -> Result<Option<(Config, Vec<GpuInstance>)>, String> {
     let pointer = runtime.join("config_path");
     let line = match std::fs::read(&pointer) {
         Ok(bytes) => bytes,
@@ -145,13 +145,18 @@ fn config(runtime: &Path) -> Result<Option<Config>, String> {
     let line = line.split(|&c| c == b'\n').next().unwrap_or_default();
     let path = runtime.join(std::ffi::OsStr::from_bytes(line.strip_suffix(b"\r").unwrap_or(line)));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-    Config::parse(&text).map(Some).map_err(|e| format!("{}: {e}", path.display()))
+    let read = || {
+        let config = Config::parse(&text)?;
+        let gpus = GpuInstance::all_of(&config)?;
+        Ok((config, gpus))
+    };
+    read().map(Some).map_err(|e: ConfigError| format!("{}: {e}", path.display()))
 }
 
 type Failed = (PathBuf, io::Error);
 
-fn build(runtime: &Path, config: Config) -> Result<Tree, Failed> {
-    let nodes = sysfs::tree(&config);
+fn build(runtime: &Path, config: Config, gpus: &[GpuInstance]) -> Result<Tree, Failed> {
+    let nodes = sysfs::tree(gpus);
     let root = runtime.join("fs");
     if !root.is_dir() {
         let temporary = runtime.join(format!(".fs-{}", sys::getpid()));
