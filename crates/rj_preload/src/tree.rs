@@ -4,8 +4,8 @@
 //! number of processes may start at once. Its directory is `$ROCJITSU_RUNTIME_DIR/fs`, with the paths' full names below.
 
 use crate::{init, normal, sys};
-use rj_kmd::{Config, ConfigError, GpuInstance};
 use rj_kmd::sysfs::{self, Node};
+use rj_kmd::{Config, ConfigError, GpuInstance};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
