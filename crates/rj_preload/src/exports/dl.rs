@@ -77,7 +77,7 @@ table! {
         chdir fchdir getcwd __getcwd_chk get_current_dir_name;
     dir: opendir readdir readdir64 scandir scandir64 scandirat scandirat64 glob glob64;
     mem: mmap mmap64 munmap mremap;
-    fd: ioctl __ioctl close __close close_range closefrom dup dup2 __dup2 dup3 fcntl fcntl64 __fcntl;
+    fd: ioctl close __close close_range closefrom dup dup2 __dup2 dup3 fcntl fcntl64 __fcntl;
     xattr: getxattr lgetxattr listxattr llistxattr;
     exit: _exit _Exit abort __assert_fail;
 }

@@ -151,10 +151,6 @@ export! {
         // SAFETY: libc's contract.
         unsafe { ioctl_any(fd, cmd, arg) }
     }
-    fn __ioctl(fd: c_int, cmd: c_ulong, arg: *mut c_void) -> c_int {
-        // SAFETY: libc's contract.
-        unsafe { ioctl_any(fd, cmd, arg) }
-    }
     fn close(fd: c_int) -> c_int {
         close_any(fd)
     }
