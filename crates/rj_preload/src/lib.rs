@@ -26,6 +26,8 @@ mod ranges;
 #[cfg(not(test))]
 mod record;
 #[cfg(not(test))]
+mod signals;
+#[cfg(not(test))]
 mod state;
 #[cfg(not(test))]
 mod sys;

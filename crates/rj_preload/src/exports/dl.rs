@@ -79,5 +79,6 @@ table! {
     mem: mmap mmap64 munmap mremap;
     fd: ioctl close __close close_range closefrom dup dup2 __dup2 dup3 fcntl fcntl64 __fcntl;
     xattr: getxattr lgetxattr listxattr llistxattr;
+    signal: sigaction __sigaction signal bsd_signal ssignal sysv_signal __sysv_signal;
     exit: _exit _Exit abort __assert_fail;
 }

@@ -13,6 +13,7 @@ mod fd;
 mod link;
 mod mem;
 mod open;
+mod signal;
 mod stat;
 mod xattr;
 
