@@ -3,6 +3,7 @@
 //! It knows no interposition: rj_preload tells it about opens, ioctls and mappings and passes its answers on.
 
 pub mod config;
+pub mod drm;
 pub mod errno;
 pub mod hostfd;
 pub mod process;

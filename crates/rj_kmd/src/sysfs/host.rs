@@ -1,5 +1,7 @@
 //! What the tree says of the machine it runs on. The CPU node is the host's own: programs compare it with /proc.
 
+use std::sync::OnceLock;
+
 /// Facts of the host that KFD's CPU node and the memory answers need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
@@ -12,8 +14,13 @@ pub struct Host {
 }
 
 impl Host {
-    /// This machine.
+    /// This machine, asked once.
     pub fn here() -> Host {
+        static HERE: OnceLock<Host> = OnceLock::new();
+        HERE.get_or_init(Host::ask).clone()
+    }
+
+    fn ask() -> Host {
         // SAFETY: sysconf takes no pointer.
         let ask = |name| unsafe { libc::sysconf(name) };
         let number = |n: libc::c_long| u64::try_from(n).unwrap_or(0);
