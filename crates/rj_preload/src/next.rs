@@ -24,7 +24,7 @@ pub extern "C" fn real_dlsym() -> Dlsym {
             }
         }
         if p.is_null() {
-            crate::sys::say("this C library has no dlsym of a version that is known; it must be glibc 2.36 or newer");
+            crate::sys::say("this C library has no dlsym of a version that is known; it must be glibc 2.34 or newer");
             // SAFETY: ends the process.
             unsafe { crate::sys::call(libc::SYS_exit_group, [127, 0, 0, 0, 0, 0]) };
         }

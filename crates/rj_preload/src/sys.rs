@@ -100,7 +100,10 @@ pub fn read_file(path: &CStr) -> Vec<u8> {
     let fd = unsafe { call(libc::SYS_openat, args) };
     let mut all = Vec::new();
     let mut buf = [0u8; 4096];
-    while fd >= 0 {
+    if fd < 0 {
+        return all;
+    }
+    loop {
         // SAFETY: a buffer of that length.
         let n = unsafe { call(libc::SYS_read, [fd as usize, buf.as_mut_ptr() as usize, buf.len(), 0, 0, 0]) };
         match usize::try_from(n) {
@@ -108,10 +111,8 @@ pub fn read_file(path: &CStr) -> Vec<u8> {
             _ => break,
         }
     }
-    if fd >= 0 {
-        // SAFETY: our own fd.
-        unsafe { call(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) };
-    }
+    // SAFETY: our own fd.
+    unsafe { call(libc::SYS_close, [fd as usize, 0, 0, 0, 0, 0]) };
     all
 }
 
