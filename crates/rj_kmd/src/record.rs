@@ -1,6 +1,22 @@
 //! What a process did with its GPUs, as numbers and names; rj_preload writes it to `gpu/<pid>.json`.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+static HOOK: OnceLock<fn()> = OnceLock::new();
+
+/// Sets what writes the record out. The first caller wins.
+pub fn on_change(write: fn()) {
+    let _ = HOOK.set(write);
+}
+
+/// Something that must not be lost if the process dies now: a fault, an unsupported instruction, an unknown request.
+/// Call it with no lock held; [`crate::Process::counts`] is called from it.
+pub fn changed() {
+    if let Some(write) = HOOK.get() {
+        write();
+    }
+}
 
 /// A snapshot of the counters of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -80,6 +80,7 @@ fn make(page: &'static Page, tree: &Tree) -> Result<&'static State, Errno> {
     let state = Box::new(State { pid, process, fds, ranges: Ranges::default(), opened_at: SystemTime::now() });
     let state: &'static State = Box::leak(state);
     page.state.store(std::ptr::from_ref(state).cast_mut(), Ordering::Release);
+    rj_kmd::record::on_change(crate::record::write);
     crate::signals::install();
     crate::record::write();
     Ok(state)
