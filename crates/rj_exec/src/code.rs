@@ -116,6 +116,13 @@ impl Code {
         }
     }
 
+    /// Lowers without code: for questions about single instructions.
+    pub(crate) fn probe<R>(target: Target, region: Region, f: impl FnOnce(&mut Consts<'_>) -> R) -> R {
+        let code = Code::new(target, Backend::Scalar, region);
+        let state = code.state.lock().unwrap_or_else(|e| e.into_inner());
+        f(&mut Consts { code: &code, state })
+    }
+
     /// Whether the address lies in this region.
     #[inline]
     pub fn holds(&self, pc: u64) -> bool {

@@ -287,7 +287,7 @@ fn trap_of(block: &Lowered, w: *mut Wave) -> (FaultKind, Option<u32>) {
     }
 }
 
-mod fp {
+pub(crate) mod fp {
     //! The host's float control register for the time of a turn.
 
     use std::arch::asm;

@@ -4,9 +4,11 @@
 //! done. A group lives on one host thread at a time.
 
 pub mod code;
+pub mod cross;
 pub mod dispatch;
 pub mod fault;
 pub mod group;
+pub mod hwreg;
 mod init;
 pub mod lanes;
 pub mod lower;

@@ -1,7 +1,7 @@
 //! Comparisons: 32-bit integers, f32, 64-bit integers, f64.
 
 use super::ops;
-use crate::lanes::{Cmp, Lanes};
+use crate::lanes::Cmp;
 
 #[inline(always)]
 fn s(x: u64) -> i64 {

@@ -1,7 +1,6 @@
 //! 32-bit and sub-dword integer operations.
 
 use super::ops;
-use crate::lanes::Lanes;
 
 #[inline(always)]
 fn i(x: u32) -> i32 {

@@ -4,6 +4,7 @@
 //! holds the three instances equal.
 
 pub mod cmp;
+pub mod divide;
 pub mod f32ops;
 pub mod int;
 pub mod wide;
