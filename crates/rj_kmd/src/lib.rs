@@ -10,6 +10,7 @@ pub mod process;
 pub mod record;
 pub mod sysfs;
 pub mod topology;
+pub mod user;
 
 pub use config::{Config, ConfigError};
 pub use errno::Errno;

@@ -1,6 +1,7 @@
 //! One process's view of the driver: its open files, and where each call on them goes.
 
-use crate::{Config, ConfigError, Counts, Errno};
+use crate::drm::ioctl::Answer;
+use crate::{Config, ConfigError, Counts, Errno, GpuInstance, MemUsage, drm};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -23,13 +24,14 @@ struct State {
 
 /// The driver as one process sees it: made at its first open of a device, never torn down before it ends.
 pub struct Process {
+    gpus: Vec<GpuInstance>,
     state: Mutex<State>,
 }
 
 impl Process {
     /// Makes the process's driver state. No thread is started before a queue needs it.
-    pub fn open(_cfg: &Config) -> Result<Arc<Process>, ConfigError> {
-        Ok(Arc::new(Process { state: Mutex::default() }))
+    pub fn open(cfg: &Config) -> Result<Arc<Process>, ConfigError> {
+        Ok(Arc::new(Process { gpus: GpuInstance::all_of(cfg)?, state: Mutex::default() }))
     }
 
     /// Opens /dev/kfd.
@@ -49,15 +51,28 @@ impl Process {
     }
 
     /// `ioctl(2)` on a device file. `arg` is the program's pointer, unchecked.
-    pub fn ioctl(&self, file: FileId, cmd: u64, _arg: *mut u8) -> Result<i32, Errno> {
-        let mut state = self.state();
-        let Some(device) = state.files.get(&file).copied() else { return Err(Errno::EBADF) };
-        let name = match device {
-            Device::Kfd => format!("kfd ioctl {:#x}", cmd & 0xff),
-            Device::Render(minor) => format!("drm ioctl {:#x} on minor {minor}", cmd & 0xff),
-        };
-        *state.counts.unknown_requests.entry(name).or_insert(0) += 1;
-        Err(Errno::ENOTTY)
+    pub fn ioctl(&self, file: FileId, cmd: u64, arg: *mut u8) -> Result<i32, Errno> {
+        let device = self.state().files.get(&file).copied().ok_or(Errno::EBADF)?;
+        match device {
+            Device::Kfd => self.unknown(format!("kfd ioctl {:#x}", cmd & 0xff), Errno::ENOTTY),
+            Device::Render(minor) => self.drm_ioctl(minor, cmd, arg as u64),
+        }
+    }
+
+    fn drm_ioctl(&self, minor: u32, cmd: u64, arg: u64) -> Result<i32, Errno> {
+        let gpu = self.gpus.iter().find(|g| g.card_minor() == minor || g.render_minor() == minor);
+        let gpu = gpu.ok_or(Errno::ENODEV)?;
+        match drm::ioctl::ioctl(gpu, &MemUsage::default(), cmd, arg) {
+            Answer::Done(result) => result,
+            Answer::Unknown(name, errno) => self.unknown(name, errno),
+            Answer::Other => self.unknown(format!("drm ioctl {:#x} on minor {minor}", cmd & 0xff), Errno::EINVAL),
+        }
+    }
+
+    /// Records a request that we do not know and answers with `errno`.
+    fn unknown(&self, name: String, errno: Errno) -> Result<i32, Errno> {
+        *self.state().counts.unknown_requests.entry(name).or_insert(0) += 1;
+        Err(errno)
     }
 
     /// `mmap(2)` on a device file.

@@ -1,11 +1,11 @@
 //! What amdgpu's DRM node answers to questions about the GPU, as the bytes of the kernel's structs.
 //!
-//! Pure functions: no file, no memory object, no pointer of the program. Copying out at most as many bytes as the
-//! program has room for ([`truncated`]) and naming what was refused ([`query_name`]) is the caller's part.
+//! All but [`ioctl`] are pure functions: no file, no memory object, no pointer of the program.
 
 mod bytes;
 mod device;
 mod info;
+pub mod ioctl;
 mod query;
 
 pub use info::{info, info_on};
