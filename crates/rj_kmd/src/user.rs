@@ -6,15 +6,24 @@ use crate::Errno;
 
 /// Fills `to` from the program's address `from`.
 pub fn read(from: u64, to: &mut [u8]) -> Result<(), Errno> {
-    copy(libc::SYS_process_vm_readv, from, to.as_mut_ptr(), to.len())
+    copy(libc::process_vm_readv, from, to.as_mut_ptr(), to.len())
 }
 
 /// Writes `from` to the program's address `to`.
 pub fn write(to: u64, from: &[u8]) -> Result<(), Errno> {
-    copy(libc::SYS_process_vm_writev, to, from.as_ptr().cast_mut(), from.len())
+    copy(libc::process_vm_writev, to, from.as_ptr().cast_mut(), from.len())
 }
 
-fn copy(call: libc::c_long, program: u64, ours: *mut u8, len: usize) -> Result<(), Errno> {
+type Call = unsafe extern "C" fn(
+    libc::pid_t,
+    *const libc::iovec,
+    libc::c_ulong,
+    *const libc::iovec,
+    libc::c_ulong,
+    libc::c_ulong,
+) -> isize;
+
+fn copy(call: Call, program: u64, ours: *mut u8, len: usize) -> Result<(), Errno> {
     if len == 0 {
         return Ok(());
     }
@@ -22,7 +31,7 @@ fn copy(call: libc::c_long, program: u64, ours: *mut u8, len: usize) -> Result<(
     let local = libc::iovec { iov_base: ours.cast(), iov_len: len };
     let remote = libc::iovec { iov_base: program as *mut libc::c_void, iov_len: len };
     // SAFETY: `ours` has `len` bytes; the kernel checks the other address and fails on a bad one.
-    let n = unsafe { libc::syscall(call, libc::getpid(), &local, 1, &remote, 1, 0) };
+    let n = unsafe { call(libc::getpid(), &local, 1, &remote, 1, 0) };
     if usize::try_from(n) == Ok(len) { Ok(()) } else { Err(Errno::EFAULT) }
 }
 
