@@ -6,6 +6,7 @@
 
 use super::{Host, KFD_MAJOR, Tree};
 use crate::GpuInstance;
+use rj_hw::Gpu;
 use rj_isa::Target;
 use std::fmt::Write;
 
@@ -185,12 +186,22 @@ fn gpu_node(t: &mut Tree, g: &GpuInstance, gpus: &[GpuInstance], host: &Host) {
         property(&mut s, "latency", 0);
         // Data cache of a compute unit.
         property(&mut s, "type", 9);
-        property(&mut s, "sibling_map", "1");
+        property(&mut s, "sibling_map", sibling_map(gpu, level));
         t.file(format!("{node}/caches/{i}/properties"), s);
     }
     t.dir(format!("{node}/p2p_links"));
     write_links(t, &format!("{node}/io_links"), &io_links);
     write_links(t, &format!("{node}/p2p_links"), &p2p_links);
+}
+
+/// One 1 for each compute unit that shares the cache; libhsakmt holds 256.
+fn sibling_map(gpu: &Gpu, level: u32) -> String {
+    let units = match level {
+        1 => 1,
+        2 => gpu.shape.cus / gpu.shape.xcds,
+        _ => gpu.shape.cus,
+    };
+    vec!["1"; units.min(256) as usize].join(",")
 }
 
 fn capability(g: &GpuInstance) -> u32 {

@@ -17,7 +17,7 @@ pub(super) fn write(t: &mut Tree, g: &GpuInstance, host: &Host) {
     let bus = &slot[..7];
     t.link(format!("/sys/class/pci_bus/{bus}"), format!("../../devices/pci0000:00/pci_bus/{bus}"));
     t.dir(format!("/sys/devices/pci0000:00/pci_bus/{bus}"));
-    identity(t, g, &dir);
+    identity(t, g, &dir, host);
     memory_and_firmware(t, g, &dir, host);
     let (card, render) = (g.card_minor(), g.render_minor());
     for (name, minor) in [(format!("card{card}"), card), (format!("renderD{render}"), render)] {
@@ -38,7 +38,7 @@ pub(super) fn write(t: &mut Tree, g: &GpuInstance, host: &Host) {
 }
 
 /// The files of every PCI device.
-fn identity(t: &mut Tree, g: &GpuInstance, dir: &str) {
+fn identity(t: &mut Tree, g: &GpuInstance, dir: &str, host: &Host) {
     let ids = &g.gpu.ids;
     let vendor = rj_hw::Ids::VENDOR;
     t.line(format!("{dir}/vendor"), format_args!("{vendor:#06x}"));
@@ -69,6 +69,8 @@ fn identity(t: &mut Tree, g: &GpuInstance, dir: &str) {
     t.line(format!("{dir}/enable"), 1);
     t.line(format!("{dir}/irq"), 0);
     t.line(format!("{dir}/numa_node"), 0);
+    t.line(format!("{dir}/local_cpulist"), cpu_list(host.cpus));
+    t.line(format!("{dir}/local_cpus"), cpu_mask(host.cpus));
     let (speed, width) = (&g.gpu.board.pcie_gt_s, g.gpu.board.pcie_width);
     for when in ["current", "max"] {
         t.line(format!("{dir}/{when}_link_speed"), format_args!("{speed} GT/s PCIe"));
@@ -76,6 +78,21 @@ fn identity(t: &mut Tree, g: &GpuInstance, dir: &str) {
     }
     t.link(format!("{dir}/subsystem"), "../../../bus/pci");
     t.link(format!("{dir}/driver"), "../../../bus/pci/drivers/amdgpu");
+}
+
+/// All CPUs: the GPU is near each of them.
+fn cpu_list(cpus: u32) -> String {
+    if cpus > 1 { format!("0-{}", cpus - 1) } else { "0".into() }
+}
+
+/// The same as the kernel's bit mask: 32-bit groups, the highest first.
+fn cpu_mask(cpus: u32) -> String {
+    let group = |i: u32| match (cpus - i * 32).min(32) {
+        32 => u32::MAX,
+        n => (1 << n) - 1,
+    };
+    let groups: Vec<String> = (0..cpus.div_ceil(32)).rev().map(|i| format!("{:08x}", group(i))).collect();
+    groups.join(",")
 }
 
 /// The standard header of PCI's configuration space; base addresses are 0, none is decoded.
@@ -109,11 +126,28 @@ fn memory_and_firmware(t: &mut Tree, g: &GpuInstance, dir: &str, host: &Host) {
     }
     t.line(format!("{dir}/vbios_version"), &firmware.vbios_version);
     t.line(format!("{dir}/unique_id"), format_args!("{:016x}", g.unique_id()));
+    if g.gpu.arch.starts_with("cdna") {
+        // Server boards carry a description (FRU); what is not known of it has no file.
+        t.line(format!("{dir}/product_name"), &g.gpu.marketing_name);
+        t.line(format!("{dir}/manufacturer"), "AMD");
+    }
     if g.gpu.shape.xcds > 1 {
         // One partition of everything is all that is emulated.
         for (kind, name) in [("compute", "SPX"), ("memory", "NPS1")] {
             t.line(format!("{dir}/current_{kind}_partition"), name);
             t.line(format!("{dir}/available_{kind}_partition"), name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_masks_are_written_as_the_kernel_writes_them() {
+        assert_eq!((cpu_mask(1), cpu_list(1)), ("00000001".into(), "0".into()));
+        assert_eq!((cpu_mask(32), cpu_list(32)), ("ffffffff".into(), "0-31".into()));
+        assert_eq!(cpu_mask(68), "0000000f,ffffffff,ffffffff");
     }
 }

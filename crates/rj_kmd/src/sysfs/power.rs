@@ -16,6 +16,7 @@ pub(super) fn write(t: &mut Tree, g: &GpuInstance) {
     let number = g.index;
     let hwmon = format!("{dir}/hwmon/hwmon{number}");
     t.line(format!("{hwmon}/name"), "amdgpu");
+    t.line(format!("{hwmon}/power1_label"), "PPT");
     t.link(format!("{hwmon}/device"), format!("../../../{}", g.pci_slot()));
     let microwatts = u64::from(g.gpu.board.power_cap_w) * 1_000_000;
     for (file, value) in [("cap", microwatts), ("cap_default", microwatts), ("cap_max", microwatts), ("cap_min", 0)] {
