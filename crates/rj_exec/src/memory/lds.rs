@@ -1,0 +1,181 @@
+//! LDS instructions beyond plain loads and stores: pairs, lane exchange, append and consume.
+
+use super::place::{Place, lds};
+use crate::uop::{NEXT, Uop, at};
+use crate::wave::{M0, Wave};
+
+unsafe fn active(w: *mut Wave) -> impl Iterator<Item = usize> {
+    // SAFETY: the handler's contract.
+    let exec = unsafe { (*w).exec() };
+    (0..64usize).filter(move |l| exec >> l & 1 != 0)
+}
+
+/// `ds_read2*`: imm 31:0 and 63:32 are the two byte offsets; `c` is the dwords of each (1 or 2).
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn read2(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let n = u.c as usize;
+        for i in active(w) {
+            let base = at(w, u.a).add(i).read();
+            let mut words = [0u32; 4];
+            for (which, off) in [u.imm as u32, (u.imm >> 32) as u32].into_iter().enumerate() {
+                if let Place::At(p) = lds(w, u64::from(base.wrapping_add(off)), 4 * n as u64) {
+                    for k in 0..n {
+                        words[which * n + k] = p.cast::<u32>().add(k).read_unaligned();
+                    }
+                }
+            }
+            for (k, x) in words.iter().enumerate().take(2 * n) {
+                at(w, u.d).add(64 * k + i).write(*x);
+            }
+        }
+        NEXT
+    }
+}
+
+/// `ds_write2*`: data planes `d` and `b`, offsets and size as [`read2`]. Equal offsets: the first data alone.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn write2(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let n = u.c as usize;
+        let offs = [u.imm as u32, (u.imm >> 32) as u32];
+        for i in active(w) {
+            let base = at(w, u.a).add(i).read();
+            for (which, data) in [u.d, u.b].into_iter().enumerate() {
+                if which == 1 && offs[0] == offs[1] {
+                    continue;
+                }
+                if let Place::At(p) = lds(w, u64::from(base.wrapping_add(offs[which])), 4 * n as u64) {
+                    for k in 0..n {
+                        p.cast::<u32>().add(k).write_unaligned(at(w, data).add(64 * k + i).read());
+                    }
+                }
+            }
+        }
+        NEXT
+    }
+}
+
+/// `ds_swizzle_b32`: quad, bit-mask and rotate modes by the offset; an inactive source gives 0.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn swizzle(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let exec = (*w).exec();
+        let off = u.imm as u32;
+        let src: [u32; 64] = std::array::from_fn(|i| at(w, u.a).add(i).read());
+        for i in active(w) {
+            let from = if off & 0x8000 != 0 {
+                if off & 0xe000 == 0xc000 {
+                    // Rotate by bits 9:5 within groups that the mask 4:0 keeps; bit 10 is the direction.
+                    let (mask, n) = (off as usize & 31, off as usize >> 5 & 31);
+                    let j = if off >> 10 & 1 != 0 { i.wrapping_sub(n) } else { i + n };
+                    i & mask | j & !mask & 31 | i & 32
+                } else {
+                    i & !3 | (off as usize >> (2 * (i & 3)) & 3)
+                }
+            } else {
+                let (and, or, xor) = (off as usize & 31, off as usize >> 5 & 31, off as usize >> 10 & 31);
+                (((i & and) | or) ^ xor) & 31 | i & 32
+            };
+            let x = if exec >> from & 1 != 0 { src[from] } else { 0 };
+            at(w, u.d).add(i).write(x);
+        }
+        NEXT
+    }
+}
+
+/// `ds_bpermute_b32`: lane (a + offset) / 4 mod 64 of `b`; an inactive source gives 0.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn bpermute(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let exec = (*w).exec();
+        let src: [u32; 64] = std::array::from_fn(|i| at(w, u.b).add(i).read());
+        for i in active(w) {
+            let from = (at(w, u.a).add(i).read().wrapping_add(u.imm as u32) >> 2 & ((*w).lanes - 1)) as usize;
+            at(w, u.d).add(i).write(if exec >> from & 1 != 0 { src[from] } else { 0 });
+        }
+        NEXT
+    }
+}
+
+/// `ds_permute_b32`: sends `b` to lane (a + offset) / 4 mod 64; a lane that nobody sends to gets 0.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn permute(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let mut out = [0u32; 64];
+        for i in active(w) {
+            let to = (at(w, u.a).add(i).read().wrapping_add(u.imm as u32) >> 2 & ((*w).lanes - 1)) as usize;
+            out[to] = at(w, u.b).add(i).read();
+        }
+        for i in active(w) {
+            at(w, u.d).add(i).write(out[i]);
+        }
+        NEXT
+    }
+}
+
+/// `ds_append` (imm bit 32 clear) and `ds_consume`: the counter at offset + M0 15:0 moves by the number of active lanes;
+/// all get its old value.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn append(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let n = (*w).exec().count_ones();
+        let off = u64::from(u.imm as u32) + u64::from((*w).s[M0] & 0xffff);
+        let mut old = 0;
+        if let Place::At(p) = lds(w, off, 4) {
+            let p = p.cast::<u32>();
+            old = p.read_unaligned();
+            p.write_unaligned(if u.imm >> 32 & 1 == 0 { old.wrapping_add(n) } else { old.wrapping_sub(n) });
+        }
+        for i in active(w) {
+            at(w, u.d).add(i).write(old);
+        }
+        NEXT
+    }
+}
+
+/// `ds_read_addtid_b32` / `ds_write_addtid_b32` (imm bit 32): at offset + M0 15:0 + 4 lane.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn addtid(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let base = u64::from(u.imm as u32) + u64::from((*w).s[M0] & 0xffff);
+        for i in active(w) {
+            let d = at(w, u.d).add(i);
+            match lds(w, base + 4 * i as u64, 4) {
+                Place::At(p) if u.imm >> 32 & 1 != 0 => p.cast::<u32>().write_unaligned(d.read()),
+                Place::At(p) => d.write(p.cast::<u32>().read_unaligned()),
+                _ if u.imm >> 32 & 1 == 0 => d.write(0),
+                _ => {}
+            }
+        }
+        NEXT
+    }
+}
