@@ -61,7 +61,8 @@ pub struct Ids {
     /// PCI class: 0x030000 VGA, 0x038000 display, 0x120000 processing accelerator.
     #[serde(with = "hex")]
     pub pci_class: u32,
-    /// `AMDGPU_FAMILY_*` (amdgpu_discovery.c); gfx950's is by analogy, gfx1250's unknown.
+    /// `AMDGPU_FAMILY_*` (amdgpu_discovery.c, where GC 12.1.0 is MI450X; libdrm refuses family 0). gfx950's is by
+    /// analogy.
     pub family: u32,
     /// The stepping: ROCr's "ASIC Revision", capability bits 25:22.
     pub asic_revision: u32,

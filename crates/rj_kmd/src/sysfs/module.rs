@@ -11,6 +11,8 @@ pub(super) fn write(t: &mut Tree, gpus: &[GpuInstance]) {
     t.line(format!("{module}/initstate"), "live");
     t.line(format!("{module}/version"), VERSION);
     t.line(format!("{module}/refcnt"), gpus.len());
+    // kmod opens it for each module of /proc/modules.
+    t.dir(format!("{module}/holders"));
     // RCCL wants pcie_p2p; the others are the driver's defaults.
     for (name, value) in [("pcie_p2p", "Y"), ("noretry", "-1"), ("sched_policy", "0"), ("gttsize", "-1")] {
         t.line(format!("{module}/parameters/{name}"), value);
