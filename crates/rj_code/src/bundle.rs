@@ -71,7 +71,9 @@ pub(crate) fn decompress(data: &[u8]) -> Result<(Vec<u8>, usize), Error> {
         2 => (24, u32_at(8).ok_or_else(cut)?, u32_at(12).ok_or_else(cut)?),
         3 => (32, u64_at(8).ok_or_else(cut)?, u64_at(16).ok_or_else(cut)?),
         n => {
-            return Err(Error::new(format!("compressed offload bundles of version {n} are not supported, only 1 to 3")));
+            return Err(Error::new(format!(
+                "compressed offload bundles of version {n} are not supported, only 1 to 3"
+            )));
         }
     };
     let total = usize::try_from(total).ok().filter(|&t| t >= header && t <= data.len());
