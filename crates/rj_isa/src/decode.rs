@@ -159,10 +159,10 @@ fn fill(target: Target, index: u16, row: &'static Row, words: &[u32; 5], have: u
             inst.values[at] |= x << field_bit;
         }
     }
-    if let Some((_, f, _)) = row.operands().find(|(c, _, _)| c.kind == Kind::Kimm)
-        && inst.literal.is_none()
-    {
-        inst.literal = inst.raw(f).map(u64::from);
+    if inst.literal.is_none() {
+        // Both halves of a dual-issue pair may name one literal: only one of the operands is a field.
+        let mut kimm = row.operands().filter(|(c, _, _)| c.kind == Kind::Kimm);
+        inst.literal = kimm.find_map(|(_, f, _)| inst.raw(f)).map(u64::from);
     }
     if let Some(n) = literal_words(target, row, &inst) {
         let at = usize::from(row.size) / 4;

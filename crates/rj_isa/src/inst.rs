@@ -30,7 +30,7 @@ impl Mods {
     }
     /// SDWA integer operand: sign-extend.
     pub fn sext(self) -> bool {
-        self.0 & 1 != 0
+        self.0 & 16 != 0
     }
     /// Packed: negate the high half.
     pub fn neg_hi(self) -> bool {
@@ -129,9 +129,24 @@ impl Inst {
         }
         let mut raw = self.raw(field)?;
         if class.kind == Kind::VopdDstY {
-            raw = raw << 1 | (!self.get(Field::vdstX) & 1);
+            raw |= !self.get(Field::vdstX) & 1;
         }
-        resolve(self.target, class, raw, self.literal)
+        let operand = resolve(self.target, class, raw, self.literal)?;
+        // VOP3 says which half of a 16-bit register in the source's modifiers; the result's half in src0's.
+        if let Operand::Vgpr { reg, .. } = operand
+            && class.is_true16()
+            && self.row().vop3()
+        {
+            let hi = match field {
+                Field::src0 => self.mods(Field::src0_modifiers).op_sel(),
+                Field::src1 => self.mods(Field::src1_modifiers).op_sel(),
+                Field::src2 => self.mods(Field::src2_modifiers).op_sel(),
+                Field::vdst => self.mods(Field::src0_modifiers).op_sel_hi(),
+                _ => false,
+            };
+            return Some(Operand::Vgpr { reg, hi });
+        }
+        Some(operand)
     }
 
     /// Width of an operand in bits; 0 if it is none, or is one bit a lane.
@@ -167,7 +182,7 @@ impl Inst {
         }
     }
 
-    fn is_gfx12(&self) -> bool {
+    pub(crate) fn is_gfx12(&self) -> bool {
         matches!(self.target, Target::Gfx1201 | Target::Gfx1250)
     }
 

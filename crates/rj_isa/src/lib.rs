@@ -6,6 +6,7 @@
 mod decode;
 mod inst;
 mod operand;
+mod print;
 mod table;
 mod target;
 
@@ -20,4 +21,5 @@ pub use gen_names::{Field, Op};
 pub use inst::{DecodeError, Inst, Mods};
 pub use operand::{Operand, Special};
 pub use table::{Format, Ty};
+pub use print::print;
 pub use target::Target;

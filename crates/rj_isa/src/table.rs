@@ -92,6 +92,13 @@ pub enum Ty {
     F32x2,
 }
 
+impl Class {
+    /// A 16-bit VGPR operand that names its half.
+    pub fn is_true16(&self) -> bool {
+        matches!(self.kind, Kind::T16 | Kind::T16Lo128 | Kind::SrcT16 | Kind::SrcT16Lo128)
+    }
+}
+
 /// An operand class.
 pub struct Class {
     pub kind: Kind,
@@ -138,9 +145,48 @@ impl Row {
     }
 
     /// The assembly template.
-    pub fn asm(&self) -> &'static str {
+    pub fn asm(&self) -> &'static [u8] {
         let i = usize::from(self.asm);
         &ASM[ASM_AT[i] as usize..ASM_AT[i + 1] as usize]
+    }
+
+    fn flag(&self, bit: u32) -> bool {
+        self.flags >> bit & 1 != 0
+    }
+
+    /// May write memory.
+    pub fn stores(&self) -> bool {
+        self.flag(1)
+    }
+
+    /// An atomic that answers the old value.
+    pub fn returns(&self) -> bool {
+        self.flag(5)
+    }
+
+    /// A memory atomic.
+    pub fn is_atomic(&self) -> bool {
+        self.flag(5) || self.flag(6)
+    }
+
+    /// VOP3's or VOP3P's encoding.
+    pub fn vop3(&self) -> bool {
+        self.flag(12)
+    }
+
+    /// VOP3P's encoding.
+    pub fn vop3p(&self) -> bool {
+        self.flag(13)
+    }
+
+    /// Exists for wave64 alone.
+    pub fn wave64(&self) -> bool {
+        self.flag(14)
+    }
+
+    /// Packed: upper halves are the default of `op_sel_hi`.
+    pub fn packed(&self) -> bool {
+        self.flag(15)
     }
 
     /// LLVM's name of the record.

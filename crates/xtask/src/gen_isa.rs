@@ -2,6 +2,9 @@
 //!
 //! Rows are packed integers and pool indices (no pointers: librocjitsu.so must load without relocating them).
 
+#[path = "gen_asm.rs"]
+mod asm;
+
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -26,7 +29,7 @@ const NAMESPACES: [&str; 14] = [
     "GFX11W64",
 ];
 /// Flags kept as bits of a row, in this order.
-const FLAGS: [&str; 12] = [
+const FLAGS: [&str; 16] = [
     "mayLoad",
     "mayStore",
     "VM_CNT",
@@ -39,6 +42,11 @@ const FLAGS: [&str; 12] = [
     "hasSideEffects",
     "TRANS",
     "FPAtomic",
+    // Facts about the encoding; the records do not have the second and the last as flags.
+    "VOP3",
+    "VOP3P",
+    "wave64",
+    "packed",
 ];
 /// Implicit registers kept as bits, in this order.
 const IMPLICIT: [&str; 6] = ["SCC", "VCC", "EXEC", "M0", "MODE", "FLAT_SCR"];
@@ -124,6 +132,11 @@ fn op_name(record: &str) -> String {
         n = head;
     }
     n.to_string()
+}
+
+/// The upper nine bits of a packed encoding: 0xd380_0000 on gfx9, 0xcc00_0000 later.
+fn is_vop3p(mask: u32, value: u32) -> bool {
+    mask & 0x1fe == 0x1fe && (value == 0x1a7 || value & 0x1fe == 0x198)
 }
 
 /// For a dual-issue record the two operations.
@@ -357,6 +370,7 @@ fn generate(data: &Value) -> Result<(String, String), String> {
                     ""
                 }
             ),
+            _ if v["DecoderMethod"] == "decodeSOPPBrTarget" => "decimal".to_string(),
             _ => print.to_string(),
         };
         let literal =
@@ -373,7 +387,8 @@ fn generate(data: &Value) -> Result<(String, String), String> {
     // Rows.
     let mut layouts: Pool<Vec<(usize, u32, u32, u32)>> = Pool::new();
     let mut operands: Pool<Vec<(usize, usize, bool)>> = Pool::new();
-    let mut asms: Pool<String> = Pool::new();
+    let mut asms: Pool<Vec<u8>> = Pool::new();
+    let siblings = asm::Siblings::new(records);
     let mut rows = String::new();
     let mut row_names = String::new();
     let mut name_at = 0;
@@ -408,6 +423,18 @@ fn generate(data: &Value) -> Result<(String, String), String> {
                 list.push((class_ids[o[0].as_str().unwrap_or("")], field_index[o[1].as_str().unwrap_or("")], out));
             }
         }
+        let mut flags = flags;
+        if is_vop3p((mask >> 23) as u32 & 0x1ff, (value >> 23) as u32 & 0x1ff) && flags.contains("VOP3") {
+            flags.insert("VOP3P");
+        } else {
+            flags.remove("VOP3P");
+        }
+        if ["_w64", "_W64"].iter().any(|w| name.contains(w)) || r["ns"] == "GFX11W64" {
+            flags.insert("wave64");
+        }
+        if flags.contains("VOP3P") && !["V_FMA_MIX", "V_MAD_MIX"].iter().any(|m| name.starts_with(m)) {
+            flags.insert("packed");
+        }
         let fl = FLAGS.iter().enumerate().fold(0u32, |m, (i, f)| m | u32::from(flags.contains(f)) << i);
         let imp = |what| {
             let l = strings(r, what);
@@ -433,7 +460,7 @@ fn generate(data: &Value) -> Result<(String, String), String> {
             words.join(", "),
             layouts.add(layout),
             operands.add(list),
-            asms.add(r["asm"].as_str().unwrap_or("").to_string()),
+            asms.add(asm::compile(r, &x, &siblings, &field_index, classes)?),
         );
         row_names.push_str(name);
         row_names.push('\n');
@@ -474,12 +501,13 @@ fn generate(data: &Value) -> Result<(String, String), String> {
         starts.len()
     );
     let mut starts = vec![0];
-    let mut all = String::new();
+    let mut all = Vec::new();
     for a in &asms.items {
-        all.push_str(a);
+        all.extend(a);
         starts.push(all.len());
     }
-    let _ = writeln!(t, "pub static ASM: &str = {all:?};\npub static ASM_AT: [u32; {}] = {starts:?};\n", starts.len());
+    let all = all.escape_ascii();
+    let _ = writeln!(t, "/// Assembly templates: text, and 1 and a field's number for an operand.\npub static ASM: &[u8] = b\"{all}\";\npub static ASM_AT: [u32; {}] = {starts:?};\n", starts.len());
     let _ = writeln!(t, "/// Record names, one a line.\npub static NAMES: &str = {row_names:?};");
     Ok((names, t))
 }
