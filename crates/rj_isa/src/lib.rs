@@ -20,6 +20,6 @@ pub use decode::decode;
 pub use gen_names::{Field, Op};
 pub use inst::{DecodeError, Inst, Mods};
 pub use operand::{Operand, Special};
-pub use table::{Format, Ty};
 pub use print::print;
+pub use table::{Format, Ty};
 pub use target::Target;

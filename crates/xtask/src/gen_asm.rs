@@ -57,7 +57,13 @@ fn suffix(r: &Value, op: &str, siblings: &Siblings) -> &'static str {
 }
 
 /// A template as bytes: text, and for an operand 1 and its field's number.
-pub fn compile(r: &Value, op: &str, siblings: &Siblings, fields: &HashMap<&str, usize>, classes: &Map<String, Value>) -> Result<Vec<u8>, String> {
+pub fn compile(
+    r: &Value,
+    op: &str,
+    siblings: &Siblings,
+    fields: &HashMap<&str, usize>,
+    classes: &Map<String, Value>,
+) -> Result<Vec<u8>, String> {
     let name = r["n"].as_str().unwrap_or("");
     let flags = strings(r, "flags");
     let gfx9 = strings(r, "t").iter().any(|t| t.starts_with("gfx9"));

@@ -507,7 +507,11 @@ fn generate(data: &Value) -> Result<(String, String), String> {
         starts.push(all.len());
     }
     let all = all.escape_ascii();
-    let _ = writeln!(t, "/// Assembly templates: text, and 1 and a field's number for an operand.\npub static ASM: &[u8] = b\"{all}\";\npub static ASM_AT: [u32; {}] = {starts:?};\n", starts.len());
+    let _ = writeln!(
+        t,
+        "/// Assembly templates: text, and 1 and a field's number for an operand.\npub static ASM: &[u8] = b\"{all}\";\npub static ASM_AT: [u32; {}] = {starts:?};\n",
+        starts.len()
+    );
     let _ = writeln!(t, "/// Record names, one a line.\npub static NAMES: &str = {row_names:?};");
     Ok((names, t))
 }

@@ -5,11 +5,8 @@ use crate::gen_names::{Field, Op};
 use crate::table::{Class, Format};
 use crate::target::Target;
 
-const SRC: [(Field, Field); 3] = [
-    (Field::src0, Field::src0_modifiers),
-    (Field::src1, Field::src1_modifiers),
-    (Field::src2, Field::src2_modifiers),
-];
+const SRC: [(Field, Field); 3] =
+    [(Field::src0, Field::src0_modifiers), (Field::src1, Field::src1_modifiers), (Field::src2, Field::src2_modifiers)];
 
 impl Printer<'_> {
     /// An operand with a printing rule of its own.

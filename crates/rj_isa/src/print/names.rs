@@ -17,23 +17,91 @@ pub const MATRIX_SCALE: [&str; 2] = ["ROW0", "ROW1"];
 pub const MATRIX_SCALE_FMT: [&str; 3] = ["E8", "E5M3", "E4M3"];
 /// Typed buffer data formats of gfx9.
 pub const DATA_FORMAT: [&str; 16] = [
-    "INVALID", "8", "16", "8_8", "32", "16_16", "10_11_11", "11_11_10", "10_10_10_2", "2_10_10_10", "8_8_8_8", "32_32",
-    "16_16_16_16", "32_32_32", "32_32_32_32", "RESERVED_15",
+    "INVALID",
+    "8",
+    "16",
+    "8_8",
+    "32",
+    "16_16",
+    "10_11_11",
+    "11_11_10",
+    "10_10_10_2",
+    "2_10_10_10",
+    "8_8_8_8",
+    "32_32",
+    "16_16_16_16",
+    "32_32_32",
+    "32_32_32_32",
+    "RESERVED_15",
 ];
 /// Typed buffer number formats of gfx9.
 pub const NUMBER_FORMAT: [&str; 8] = ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
 /// Typed buffer formats of gfx11 and gfx12.
 pub const UNIFIED_FORMAT: [&str; 64] = [
-    "INVALID", "8_UNORM", "8_SNORM", "8_USCALED", "8_SSCALED", "8_UINT", "8_SINT", "16_UNORM", "16_SNORM", "16_USCALED",
-    "16_SSCALED", "16_UINT", "16_SINT", "16_FLOAT", "8_8_UNORM", "8_8_SNORM", "8_8_USCALED", "8_8_SSCALED", "8_8_UINT",
-    "8_8_SINT", "32_UINT", "32_SINT", "32_FLOAT", "16_16_UNORM", "16_16_SNORM", "16_16_USCALED", "16_16_SSCALED",
-    "16_16_UINT", "16_16_SINT", "16_16_FLOAT", "10_11_11_FLOAT", "11_11_10_FLOAT", "10_10_10_2_UNORM",
-    "10_10_10_2_SNORM", "10_10_10_2_UINT", "10_10_10_2_SINT", "2_10_10_10_UNORM", "2_10_10_10_SNORM",
-    "2_10_10_10_USCALED", "2_10_10_10_SSCALED", "2_10_10_10_UINT", "2_10_10_10_SINT", "8_8_8_8_UNORM", "8_8_8_8_SNORM",
-    "8_8_8_8_USCALED", "8_8_8_8_SSCALED", "8_8_8_8_UINT", "8_8_8_8_SINT", "32_32_UINT", "32_32_SINT", "32_32_FLOAT",
-    "16_16_16_16_UNORM", "16_16_16_16_SNORM", "16_16_16_16_USCALED", "16_16_16_16_SSCALED", "16_16_16_16_UINT",
-    "16_16_16_16_SINT", "16_16_16_16_FLOAT", "32_32_32_UINT", "32_32_32_SINT", "32_32_32_FLOAT", "32_32_32_32_UINT",
-    "32_32_32_32_SINT", "32_32_32_32_FLOAT",
+    "INVALID",
+    "8_UNORM",
+    "8_SNORM",
+    "8_USCALED",
+    "8_SSCALED",
+    "8_UINT",
+    "8_SINT",
+    "16_UNORM",
+    "16_SNORM",
+    "16_USCALED",
+    "16_SSCALED",
+    "16_UINT",
+    "16_SINT",
+    "16_FLOAT",
+    "8_8_UNORM",
+    "8_8_SNORM",
+    "8_8_USCALED",
+    "8_8_SSCALED",
+    "8_8_UINT",
+    "8_8_SINT",
+    "32_UINT",
+    "32_SINT",
+    "32_FLOAT",
+    "16_16_UNORM",
+    "16_16_SNORM",
+    "16_16_USCALED",
+    "16_16_SSCALED",
+    "16_16_UINT",
+    "16_16_SINT",
+    "16_16_FLOAT",
+    "10_11_11_FLOAT",
+    "11_11_10_FLOAT",
+    "10_10_10_2_UNORM",
+    "10_10_10_2_SNORM",
+    "10_10_10_2_UINT",
+    "10_10_10_2_SINT",
+    "2_10_10_10_UNORM",
+    "2_10_10_10_SNORM",
+    "2_10_10_10_USCALED",
+    "2_10_10_10_SSCALED",
+    "2_10_10_10_UINT",
+    "2_10_10_10_SINT",
+    "8_8_8_8_UNORM",
+    "8_8_8_8_SNORM",
+    "8_8_8_8_USCALED",
+    "8_8_8_8_SSCALED",
+    "8_8_8_8_UINT",
+    "8_8_8_8_SINT",
+    "32_32_UINT",
+    "32_32_SINT",
+    "32_32_FLOAT",
+    "16_16_16_16_UNORM",
+    "16_16_16_16_SNORM",
+    "16_16_16_16_USCALED",
+    "16_16_16_16_SSCALED",
+    "16_16_16_16_UINT",
+    "16_16_16_16_SINT",
+    "16_16_16_16_FLOAT",
+    "32_32_32_UINT",
+    "32_32_32_SINT",
+    "32_32_32_FLOAT",
+    "32_32_32_32_UINT",
+    "32_32_32_32_SINT",
+    "32_32_32_32_FLOAT",
 ];
 
 /// The hardware register of that number, without its `HW_REG_`.
@@ -213,8 +281,18 @@ impl Printer<'_> {
 
     pub(super) fn delay_alu(&mut self, x: u32) {
         const IDS: [&str; 12] = [
-            "NO_DEP", "VALU_DEP_1", "VALU_DEP_2", "VALU_DEP_3", "VALU_DEP_4", "TRANS32_DEP_1", "TRANS32_DEP_2",
-            "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3",
+            "NO_DEP",
+            "VALU_DEP_1",
+            "VALU_DEP_2",
+            "VALU_DEP_3",
+            "VALU_DEP_4",
+            "TRANS32_DEP_1",
+            "TRANS32_DEP_2",
+            "TRANS32_DEP_3",
+            "FMA_ACCUM_CYCLE_1",
+            "SALU_CYCLE_1",
+            "SALU_CYCLE_2",
+            "SALU_CYCLE_3",
         ];
         const SKIPS: [&str; 6] = ["SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"];
         let id = |n: u32| IDS.get(n as usize).copied().unwrap_or("");
@@ -233,15 +311,22 @@ impl Printer<'_> {
 
     pub(super) fn dep_ctr(&mut self, x: u32) {
         const FIELDS: [(&str, u32, u32); 7] = [
-            ("hold_cnt", 7, 1), ("sa_sdst", 0, 1), ("va_vdst", 12, 4), ("va_sdst", 9, 3), ("va_ssrc", 8, 1),
-            ("va_vcc", 1, 1), ("vm_vsrc", 2, 3),
+            ("hold_cnt", 7, 1),
+            ("sa_sdst", 0, 1),
+            ("va_vdst", 12, 4),
+            ("va_sdst", 9, 3),
+            ("va_ssrc", 8, 1),
+            ("va_vcc", 1, 1),
+            ("vm_vsrc", 2, 3),
         ];
         if x & 0x60 != 0 {
             return self.put(format_args!("{x:#x}"));
         }
         let default = |bits: u32| (1u32 << bits) - 1;
-        let all: Vec<(&str, u32, bool)> =
-            FIELDS.iter().map(|(n, at, bits)| (*n, x >> at & default(*bits), x >> at & default(*bits) == default(*bits))).collect();
+        let all: Vec<(&str, u32, bool)> = FIELDS
+            .iter()
+            .map(|(n, at, bits)| (*n, x >> at & default(*bits), x >> at & default(*bits) == default(*bits)))
+            .collect();
         let none = all.iter().all(|f| f.2);
         let parts: Vec<String> =
             all.iter().filter(|f| none || !f.2).map(|(n, v, _)| format!("depctr_{n}({v})")).collect();
@@ -252,8 +337,12 @@ impl Printer<'_> {
         if x & !15 != 0 {
             return self.put(format_args!("{x:#x}"));
         }
-        let names: Vec<&str> =
-            ["SRC0", "SRC1", "SRC2", "DST"].into_iter().enumerate().filter(|(i, _)| x >> i & 1 != 0).map(|(_, n)| n).collect();
+        let names: Vec<&str> = ["SRC0", "SRC1", "SRC2", "DST"]
+            .into_iter()
+            .enumerate()
+            .filter(|(i, _)| x >> i & 1 != 0)
+            .map(|(_, n)| n)
+            .collect();
         self.put(format_args!("gpr_idx({})", names.join(",")));
     }
 

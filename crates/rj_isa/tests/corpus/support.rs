@@ -89,7 +89,13 @@ pub fn check(what: &str, test: impl Fn(Target, &Line) -> Verdict) {
             if let Some(seen) = listed.get_mut(&(t.name().to_string(), line.hex.clone())) {
                 *seen = true;
             } else {
-                new.push(format!("{what}\t{}\t{}\t{} `{}` here `{got}`", t.name(), line.hex, line.record, line.texts[0]));
+                new.push(format!(
+                    "{what}\t{}\t{}\t{} `{}` here `{got}`",
+                    t.name(),
+                    line.hex,
+                    line.record,
+                    line.texts[0]
+                ));
             }
         }
         println!("{what} {}: {differ} of {} differ", t.name(), corpus.lines.len());
