@@ -5,8 +5,13 @@
 pub mod config;
 pub mod drm;
 pub mod errno;
+mod events;
+mod heap;
+mod host;
 pub mod hostfd;
+mod kfd;
 pub mod process;
+mod raw;
 pub mod record;
 pub mod sysfs;
 pub mod topology;

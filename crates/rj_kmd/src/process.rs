@@ -1,9 +1,14 @@
 //! One process's view of the driver: its open files, and where each call on them goes.
 
 use crate::drm::ioctl::Answer;
-use crate::{Config, ConfigError, Counts, Errno, GpuInstance, MemUsage, drm};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use crate::heap::{Heap, PAGE};
+use crate::host::Shared;
+use crate::kfd::memory::{DOORBELLS, Object};
+use crate::{Config, ConfigError, Counts, Errno, GpuInstance, MemUsage, drm, hostfd, kfd, raw};
+use rj_vm::{GpuConfig, Machine};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// An open file description of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,23 +20,141 @@ enum Device {
     Render(u32),
 }
 
+/// A page or two that programs map through the kfd fd: the file and where the engine sees it.
+type Pages = (RawFd, usize);
+
+/// What changes.
 #[derive(Default)]
-struct State {
+pub struct State {
     next: u32,
     files: BTreeMap<FileId, Device>,
-    counts: Counts,
+    /// Memory objects by handle.
+    pub objects: HashMap<u64, Object>,
+    /// The last handle's low half.
+    pub next_handle: u64,
+    /// A heap per GPU, made at its first allocation.
+    pub heaps: Vec<Option<Heap>>,
+    doorbells: Vec<Option<Pages>>,
+    registers: Vec<Option<Pages>>,
+    events: Option<Pages>,
+    /// Memory in use per GPU.
+    pub usage: Vec<MemUsage>,
+    /// Queues: GPU and doorbell slot.
+    pub queues: HashMap<u32, (usize, u32)>,
+    /// Doorbell slots taken.
+    pub slots: HashSet<(usize, u32)>,
+    /// RUNTIME_ENABLE was called.
+    pub exceptions: bool,
+    /// The event page is known.
+    pub event_page: bool,
+}
+
+fn pages(slot: &mut Option<Pages>, name: &std::ffi::CStr, len: u64) -> Result<Pages, Errno> {
+    if let Some(p) = slot {
+        return Ok(*p);
+    }
+    let fd = hostfd::keep(raw::memfd(name, len)?)?;
+    let at = raw::map_shared(fd, len).inspect_err(|_| hostfd::drop_kept(fd))?;
+    *slot = Some((fd, at));
+    Ok((fd, at))
+}
+
+impl State {
+    /// The heap of a GPU.
+    pub fn heap(&mut self, driver: &Driver, g: usize) -> Result<&mut Heap, Errno> {
+        let slot = &mut self.heaps[g];
+        if slot.is_none() {
+            *slot = Some(Heap::new(driver.gpus[g].gpu.vram.bytes + driver.gtt_bytes)?);
+        }
+        slot.as_mut().ok_or(Errno::ENOMEM)
+    }
+
+    /// The doorbell pages of a GPU.
+    pub fn doorbells(&mut self, g: usize) -> Result<Pages, Errno> {
+        pages(&mut self.doorbells[g], c"rocjitsu-doorbells", DOORBELLS)
+    }
+
+    /// The register page of a GPU: writes to it flush caches that the engine has not.
+    pub fn registers(&mut self, g: usize) -> Result<Pages, Errno> {
+        pages(&mut self.registers[g], c"rocjitsu-registers", PAGE)
+    }
+
+    fn events(&mut self) -> Result<Pages, Errno> {
+        let fresh = self.events.is_none();
+        let p = pages(&mut self.events, c"rocjitsu-events", 32_768)?;
+        if fresh {
+            // SAFETY: just mapped, 32 KiB.
+            unsafe { std::ptr::write_bytes(p.1 as *mut u8, 0xff, 32_768) };
+        }
+        Ok(p)
+    }
+}
+
+/// What the ioctls work on.
+pub struct Driver {
+    /// The machine's GPUs.
+    pub gpus: Vec<GpuInstance>,
+    /// What executes.
+    pub machine: Arc<Machine>,
+    /// What the machine's threads share with the ioctls.
+    pub shared: Arc<Shared>,
+    /// System memory that may be mapped for a GPU, bytes.
+    pub gtt_bytes: u64,
+    state: Mutex<State>,
+}
+
+impl Driver {
+    /// The changing part, locked.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Takes a range out of a GPU's address space, lowered code included.
+    pub fn unmap(&self, g: usize, va: u64, size: u64) {
+        self.machine.space(g).unmap(va, size);
+        self.machine.code(g).invalidate(va, size);
+    }
 }
 
 /// The driver as one process sees it: made at its first open of a device, never torn down before it ends.
 pub struct Process {
-    gpus: Vec<GpuInstance>,
-    state: Mutex<State>,
+    driver: Driver,
+}
+
+fn config_of(g: &GpuInstance) -> GpuConfig {
+    let hw = g.gpu;
+    GpuConfig {
+        target: hw.target,
+        gpu_id: g.gpu_id(),
+        xccs: hw.shape.xcds,
+        cus: hw.shape.cus,
+        simds_per_cu: hw.shape.simds_per_cu,
+        waves_per_simd: hw.shape.waves_per_simd,
+        lds_bytes: hw.limits.lds_bytes,
+        vgprs: hw.limits.vgprs,
+    }
 }
 
 impl Process {
     /// Makes the process's driver state. No thread is started before a queue needs it.
     pub fn open(cfg: &Config) -> Result<Arc<Process>, ConfigError> {
-        Ok(Arc::new(Process { gpus: GpuInstance::all_of(cfg)?, state: Mutex::default() }))
+        let gpus = GpuInstance::all_of(cfg)?;
+        let shared = Arc::new(Shared::default());
+        let threads = cfg
+            .cpu_thread_budget
+            .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |n| n as usize);
+        let configs: Vec<GpuConfig> = gpus.iter().map(config_of).collect();
+        let machine = Machine::new(&configs, shared.clone(), threads);
+        let n = gpus.len();
+        let state = State {
+            heaps: (0..n).map(|_| None).collect(),
+            doorbells: vec![None; n],
+            registers: vec![None; n],
+            usage: vec![MemUsage::default(); n],
+            ..State::default()
+        };
+        let driver = Driver { gpus, machine, shared, gtt_bytes: 1 << 38, state: Mutex::new(state) };
+        Ok(Arc::new(Process { driver }))
     }
 
     /// Opens /dev/kfd.
@@ -47,64 +170,108 @@ impl Process {
 
     /// The last fd of a file was closed.
     pub fn close(&self, file: FileId) {
-        self.state().files.remove(&file);
+        self.driver.state().files.remove(&file);
     }
 
     /// `ioctl(2)` on a device file. `arg` is the program's pointer, unchecked.
     pub fn ioctl(&self, file: FileId, cmd: u64, arg: *mut u8) -> Result<i32, Errno> {
-        let device = self.state().files.get(&file).copied().ok_or(Errno::EBADF)?;
-        match device {
-            Device::Kfd => self.unknown(format!("kfd ioctl {:#x}", cmd & 0xff), Errno::ENOTTY),
+        match self.device(file)? {
+            Device::Kfd => match kfd::ioctl(&self.driver, cmd, arg as u64) {
+                kfd::Answer::Done(r) => r,
+                kfd::Answer::Lacks(name, errno) => self.unknown(&name, errno),
+            },
             Device::Render(minor) => self.drm_ioctl(minor, cmd, arg as u64),
         }
     }
 
+    fn device(&self, file: FileId) -> Result<Device, Errno> {
+        self.driver.state().files.get(&file).copied().ok_or(Errno::EBADF)
+    }
+
+    fn gpu_of_minor(&self, minor: u32) -> Result<usize, Errno> {
+        let found = self.driver.gpus.iter().position(|g| g.card_minor() == minor || g.render_minor() == minor);
+        found.ok_or(Errno::ENODEV)
+    }
+
     fn drm_ioctl(&self, minor: u32, cmd: u64, arg: u64) -> Result<i32, Errno> {
-        let gpu = self.gpus.iter().find(|g| g.card_minor() == minor || g.render_minor() == minor);
-        let gpu = gpu.ok_or(Errno::ENODEV)?;
-        match drm::ioctl::ioctl(gpu, &MemUsage::default(), cmd, arg) {
+        let g = self.gpu_of_minor(minor)?;
+        let usage = self.driver.state().usage[g];
+        match drm::ioctl::ioctl(&self.driver.gpus[g], &usage, cmd, arg) {
             Answer::Done(result) => result,
-            Answer::Unknown(name, errno) => self.unknown(name, errno),
-            Answer::Other => self.unknown(format!("drm ioctl {:#x} on minor {minor}", cmd & 0xff), Errno::EINVAL),
+            Answer::Unknown(name, errno) => self.unknown(&name, errno),
+            Answer::Other => self.unknown(&format!("drm ioctl {:#x} on minor {minor}", cmd & 0xff), Errno::EINVAL),
         }
     }
 
     /// Records a request that we do not know and answers with `errno`.
-    fn unknown(&self, name: String, errno: Errno) -> Result<i32, Errno> {
-        *self.state().counts.unknown_requests.entry(name).or_insert(0) += 1;
+    fn unknown(&self, name: &str, errno: Errno) -> Result<i32, Errno> {
+        self.driver.shared.unknown(name);
         Err(errno)
     }
 
     /// `mmap(2)` on a device file.
     pub fn mmap(
         &self,
-        _file: FileId,
-        _addr: *mut u8,
-        _len: usize,
-        _prot: i32,
-        _flags: i32,
-        _off: u64,
+        file: FileId,
+        addr: *mut u8,
+        len: usize,
+        prot: i32,
+        flags: i32,
+        off: u64,
     ) -> Result<*mut u8, Errno> {
-        Err(Errno::EINVAL)
+        let device = self.device(file)?;
+        let (fd, off) = {
+            let mut state = self.driver.state();
+            let end = off.checked_add(len as u64).ok_or(Errno::EINVAL)?;
+            match device {
+                Device::Render(minor) => {
+                    let g = self.gpu_of_minor(minor)?;
+                    let heap = state.heap(&self.driver, g)?;
+                    if !heap.holds(off, len as u64) {
+                        return Err(Errno::EINVAL);
+                    }
+                    (heap.fd(), off)
+                }
+                Device::Kfd => {
+                    let id = off >> 46 & 0xffff;
+                    let gpu = || {
+                        let found = self.driver.gpus.iter().position(|g| u64::from(g.gpu_id()) == id);
+                        found.ok_or(Errno::EINVAL)
+                    };
+                    let within = off & ((1 << 46) - 1);
+                    let limit = end & ((1 << 46) - 1);
+                    match off >> 62 {
+                        3 if limit <= DOORBELLS => (state.doorbells(gpu()?)?.0, within),
+                        2 if limit <= 32_768 => (state.events()?.0, within),
+                        0 if limit <= PAGE => (state.registers(gpu()?)?.0, within),
+                        _ => return Err(Errno::EINVAL),
+                    }
+                }
+            }
+        };
+        // SAFETY: the program asked for exactly this mapping; MAP_FIXED is its own choice.
+        unsafe { raw::mmap(addr as usize, len, prot, flags, fd, off) }.map(|p| p as *mut u8)
     }
 
-    /// The program unmapped, or mapped something else over, addresses that a [`Process::mmap`] returned.
+    /// The program unmapped, or mapped something else over, addresses that a [`Process::mmap`] returned. The engine
+    /// sees memory through mappings of its own, so nothing depends on it.
     pub fn munmap_notify(&self, _addr: *mut u8, _len: usize) {}
 
     /// What the process did so far.
     pub fn counts(&self) -> Counts {
-        self.state().counts.clone()
+        let mut counts = self.driver.shared.counts().clone();
+        let c = self.driver.machine.counters();
+        counts.dispatches = c.dispatches;
+        counts.wave_instructions = c.instructions;
+        counts.kernel_ns = c.kernel_ns;
+        counts
     }
 
     fn add(&self, device: Device) -> FileId {
-        let mut state = self.state();
+        let mut state = self.driver.state();
         state.next += 1;
         let id = FileId(state.next);
         state.files.insert(id, device);
         id
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
