@@ -74,3 +74,46 @@ fn amd_smi_lists_and_describes_the_gpus() {
         out.has(&["SIZE:", &format!("{} MB", e.vram_mib)]);
     }
 }
+
+/// What rocminfo of any ROCm must say of a GPU.
+fn rocminfo_describes(variable: &str, e: &Expected) {
+    let out = run(variable, e.gpu, 1, "rocminfo");
+    out.has(&["Name:", e.target]);
+    out.has(&["Marketing Name:", e.name]);
+    out.has(&["Compute Unit:", &e.cus.to_string()]);
+    out.has(&["Chip ID:", e.device]);
+    out.has(&["Size:", &format!("{}(", e.vram / 1024), "KB"]);
+    out.has(&["Name:", &format!("amdgcn-amd-amdhsa--{}:sramecc+:xnack-", e.target)]);
+    out.has(&["*** Done ***"]);
+    // The CPU's and the GPU's.
+    assert_eq!(out.count("Marketing Name:"), 2, "{}", out.text);
+}
+
+#[test]
+fn rocminfo_of_rocm_7_describes_the_gpus() {
+    for e in [MI300X, MI210] {
+        rocminfo_describes(ROCM_7, &e);
+    }
+}
+
+#[test]
+fn rocminfo_shows_every_gpu_that_rocm_7_knows() {
+    for gpu in rj_hw::all().iter().filter(|g| g.target != rj_isa::Target::Gfx1250) {
+        let out = run(ROCM_7, &gpu.key, 2, "rocminfo");
+        assert_eq!(out.count(&format!("amdgcn-amd-amdhsa--{}", gpu.target.name())), 2, "{}", out.text);
+        out.has(&["Compute Unit:", &gpu.shape.cus.to_string()]);
+    }
+}
+
+/// Debian 13's ROCr 6.1.2.
+#[test]
+fn rocminfo_of_rocm_6_describes_mi300x() {
+    rocminfo_describes("ROCJITSU_ROOTFS_TRIXIE", &MI300X);
+}
+
+/// Debian 12's ROCr 5.2.3, whose rocminfo looks for the module in /proc/modules.
+#[test]
+fn rocminfo_of_rocm_5_describes_mi210() {
+    rocminfo_describes("ROCJITSU_ROOTFS_BOOKWORM", &MI210);
+    run("ROCJITSU_ROOTFS_BOOKWORM", "MI210", 1, "rocminfo").has(&["ROCk module is loaded"]);
+}
