@@ -5,6 +5,7 @@ use crate::gen_table::ROWS;
 use crate::operand::{Operand, resolve};
 use crate::table::{Format, Kind, NO_OP, Row, Ty};
 use crate::target::Target;
+use crate::width;
 
 /// Why bytes are no instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +152,7 @@ impl Inst {
 
     /// Width of an operand in bits; 0 if it is none, or is one bit a lane.
     pub fn bits(&self, field: Field) -> u16 {
-        self.row().operands().find(|(_, f, _)| *f == field).map_or(0, |(c, _, _)| c.bits)
+        self.row().operands().find(|(_, f, _)| *f == field).map_or(0, |(c, _, _)| width::bits(self, c, field))
     }
 
     /// How constants of the operand expand.

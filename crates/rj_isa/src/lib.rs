@@ -9,6 +9,7 @@ mod operand;
 mod print;
 mod table;
 mod target;
+mod width;
 
 #[path = "gen/names.rs"]
 mod gen_names;

@@ -9,7 +9,7 @@ mod names;
 
 use crate::gen_names::Field;
 use crate::inst::Inst;
-use crate::operand::{Operand, Special};
+use crate::operand::{Operand, Special, scalar_register};
 use crate::table::{Class, Format, Kind, Ty};
 use crate::target::Target;
 use std::fmt::Write as _;
@@ -24,8 +24,13 @@ impl std::fmt::Display for Inst {
 pub fn print(inst: &Inst) -> String {
     let mut p = Printer { inst, out: String::with_capacity(64) };
     let mut asm = inst.row().asm().iter();
+    let image = inst.format() == Format::Mimg && inst.has(Field::dmask) && inst.has(Field::dim);
     while let Some(&b) = asm.next() {
         match b {
+            b'[' if image => {
+                p.address_list();
+                asm.by_ref().find(|b| **b == b']');
+            }
             // The generator's mark of an operand: the field's number follows.
             1 => {
                 let field = asm.next().map_or(Field::ALL[0], |f| Field::ALL[usize::from(*f)]);
@@ -34,6 +39,7 @@ pub fn print(inst: &Inst) -> String {
             _ => p.out.push(char::from(b)),
         }
     }
+    p.out.truncate(p.out.trim_end().len());
     p.out
 }
 
@@ -114,10 +120,15 @@ impl Printer<'_> {
 
     /// A register, constant or plain number.
     fn value(&mut self, class: &'static Class, field: Field) {
-        let bits = if class.bits == 0 && class.kind != Kind::Imm {
+        let mut width = crate::width::bits(self.inst, class, field);
+        // Data that begins at an odd register: LLVM has no such tuple on gfx90a, and prints what the record has.
+        if field == Field::vdata && self.target() == Target::Gfx90a && self.inst.get(field) & 1 != 0 {
+            width = class.bits;
+        }
+        let bits = if width == 0 && class.kind != Kind::Imm {
             if self.target().is_gfx9() || self.inst.row().wave64() { 64 } else { 32 }
         } else {
-            class.bits
+            width
         };
         match self.inst.operand(field) {
             Some(Operand::Vgpr { reg, hi }) => {
@@ -127,7 +138,7 @@ impl Printer<'_> {
                 }
             }
             Some(Operand::Agpr { reg }) => self.range('a', reg, bits),
-            Some(Operand::Sgpr { reg }) => self.range('s', u16::from(reg), bits),
+            Some(Operand::Sgpr { reg }) => self.scalars(reg, bits),
             Some(Operand::Ttmp { reg }) => self.many("ttmp", u16::from(reg), bits),
             Some(Operand::Special(s)) => self.special(s, bits),
             Some(Operand::Const(c)) => self.constant(class, field, c),
@@ -141,6 +152,40 @@ impl Printer<'_> {
                 }
             }
         }
+    }
+
+    /// Image addresses in registers of their own; the last field takes what is left.
+    fn address_list(&mut self) {
+        const FIELDS: [Field; 5] = [Field::vaddr0, Field::vaddr1, Field::vaddr2, Field::vaddr3, Field::vaddr4];
+        let n = crate::width::address_registers(self.inst);
+        let most = if self.inst.is_gfx12() && self.inst.has(Field::samp) { 4 } else { 5 };
+        let fields: Vec<Field> = FIELDS.into_iter().take(usize::from(n.min(most))).collect();
+        self.out.push_str(if n > 1 { "[" } else { "" });
+        for (i, field) in fields.iter().enumerate() {
+            self.out.push_str(if i > 0 { ", " } else { "" });
+            let rest = if i + 1 == fields.len() && n > most { n - most + 1 } else { 1 };
+            self.range('v', (self.inst.get(*field) & 0xff) as u16, 32 * rest);
+        }
+        self.out.push_str(if n > 1 { "]" } else { "" });
+    }
+
+    /// SGPRs; a range that runs into VCC is a list.
+    fn scalars(&mut self, reg: u8, bits: u16) {
+        let last = u16::from(reg) + bits.div_ceil(32).max(1) - 1;
+        if last <= if self.target().is_gfx9() { 101 } else { 105 } {
+            return self.range('s', u16::from(reg), bits);
+        }
+        self.out.push('[');
+        for r in u16::from(reg)..=last {
+            self.out.push_str(if r > u16::from(reg) { "," } else { "" });
+            match scalar_register(self.target(), u32::from(r)) {
+                Operand::Sgpr { reg } => self.range('s', u16::from(reg), 32),
+                Operand::Ttmp { reg } => self.many("ttmp", u16::from(reg), 32),
+                Operand::Special(s) => self.special(s, 32),
+                _ => self.put(format_args!("{r}")),
+            }
+        }
+        self.out.push(']');
     }
 
     fn range(&mut self, file: char, reg: u16, bits: u16) {
@@ -187,7 +232,6 @@ impl Printer<'_> {
             Special::Execz => "src_execz",
             Special::Scc => "src_scc",
             Special::LdsDirect => "src_lds_direct",
-            Special::FlatScratchBaseLo if wide => "src_flat_scratch_base",
             Special::FlatScratchBaseLo => "src_flat_scratch_base_lo",
             Special::FlatScratchBaseHi => "src_flat_scratch_base_hi",
         });

@@ -120,7 +120,7 @@ pub struct Row {
     pub targets: u8,
     pub uses: u8,
     pub defs: u8,
-    pub flags: u16,
+    pub flags: u32,
     pub mask: [u32; 4],
     pub value: [u32; 4],
     pub layout: u16,
@@ -172,6 +172,11 @@ impl Row {
     /// VOP3's or VOP3P's encoding.
     pub fn vop3(&self) -> bool {
         self.flag(12)
+    }
+
+    /// A matrix product of any of the 8-, 6- and 4-bit formats.
+    pub fn mixed_matrix(&self) -> bool {
+        self.flag(16)
     }
 
     /// VOP3P's encoding.

@@ -29,7 +29,7 @@ const NAMESPACES: [&str; 14] = [
     "GFX11W64",
 ];
 /// Flags kept as bits of a row, in this order.
-const FLAGS: [&str; 16] = [
+const FLAGS: [&str; 17] = [
     "mayLoad",
     "mayStore",
     "VM_CNT",
@@ -47,6 +47,7 @@ const FLAGS: [&str; 16] = [
     "VOP3P",
     "wave64",
     "packed",
+    "mixed matrix",
 ];
 /// Implicit registers kept as bits, in this order.
 const IMPLICIT: [&str; 6] = ["SCC", "VCC", "EXEC", "M0", "MODE", "FLAT_SCR"];
@@ -116,6 +117,19 @@ fn op_name(record: &str) -> String {
         "VBUFFER",
         "format",
         "opt",
+        "VE",
+        "agpr",
+        "nsa",
+        "sa",
+        "a16",
+        "opsel",
+        "pseudo",
+        "inreg",
+        "f8",
+        "f6",
+        "f4",
+        "d2",
+        "d4",
     ];
     let mut n = record;
     // V_CVT_I16_F16V_CVT_I16_F16_t16_…: the record's own name stands in it twice.
@@ -125,8 +139,12 @@ fn op_name(record: &str) -> String {
             n = &n[i..];
         }
     }
+    // Register counts of image instructions: V4_V2.
+    let count = |tail: &str| {
+        n.starts_with("IMAGE_") && tail.strip_prefix('V').is_some_and(|d| d.bytes().all(|b| b.is_ascii_digit()))
+    };
     while let Some((head, tail)) = n.rsplit_once('_') {
-        if !SUFFIXES.contains(&tail) {
+        if !SUFFIXES.contains(&tail) && !count(tail) {
             break;
         }
         n = head;
@@ -370,6 +388,7 @@ fn generate(data: &Value) -> Result<(String, String), String> {
                     ""
                 }
             ),
+            _ if *c == "SplitBarrier" => "barrier".to_string(),
             _ if v["DecoderMethod"] == "decodeSOPPBrTarget" => "decimal".to_string(),
             _ => print.to_string(),
         };
@@ -397,7 +416,9 @@ fn generate(data: &Value) -> Result<(String, String), String> {
         let (x, y) = ops_of(name);
         let flags: BTreeSet<&str> = strings(r, "flags").into_iter().collect();
         let bits = r["bits"].as_str().ok_or("bits")?;
-        let size = r["sz"].as_u64().ok_or("size")?;
+        // The records leave out the dword with the further addresses of gfx11 images.
+        let further = name.starts_with("IMAGE") && name.ends_with("nsa_gfx11");
+        let size = r["sz"].as_u64().ok_or("size")? + if further { 4 } else { 0 };
         let (mut mask, mut value) = (0u128, 0u128);
         for (i, c) in bits.chars().rev().enumerate() {
             if c == '0' || c == '1' {
@@ -417,6 +438,9 @@ fn generate(data: &Value) -> Result<(String, String), String> {
             }
             layout.extend(runs.into_iter().map(|(f0, i0, n)| (field_index[f.as_str()], f0, i0, n)));
         }
+        if further {
+            layout.extend((1..5).map(|i| (field_index[format!("vaddr{i}").as_str()], 0, 56 + 8 * i, 8)));
+        }
         let mut list = Vec::new();
         for (side, out) in [("o", true), ("i", false)] {
             for o in r[side].as_array().into_iter().flatten() {
@@ -434,6 +458,9 @@ fn generate(data: &Value) -> Result<(String, String), String> {
         }
         if flags.contains("VOP3P") && !["V_FMA_MIX", "V_MAD_MIX"].iter().any(|m| name.starts_with(m)) {
             flags.insert("packed");
+        }
+        if name.contains("F8F6F4") {
+            flags.insert("mixed matrix");
         }
         let fl = FLAGS.iter().enumerate().fold(0u32, |m, (i, f)| m | u32::from(flags.contains(f)) << i);
         let imp = |what| {

@@ -33,14 +33,19 @@ pub fn literal(out: &mut String, class: &Class, x: u64, long: bool) {
     let dword = x as u32;
     let small = (-16..=64).contains(&dword.cast_signed());
     let inline = match class.ty {
-        Ty::F64 => f64_high(dword) || small,
-        Ty::F16 | Ty::V2F16 => small || f16(dword),
-        Ty::Bf16 | Ty::V2Bf16 => small || dword & 0xffff == 0 && f32_name(dword).is_some(),
+        Ty::F64 => f64_high(dword),
+        Ty::I64 => x <= 64,
+        Ty::F16 => small || f16(dword),
+        Ty::V2F16 => small || class.name == "VSrc_v2f16" && f16(dword),
+        Ty::Bf16 | Ty::V2Bf16 => small || dword <= 0xffff && f32_name(dword << 16).is_some(),
         _ => small || f32_name(dword).is_some(),
     };
+    let double = class.ty == Ty::F64 || class.print == "printFP64ImmOperand";
     let _ = match class.kind {
+        _ if long && double && dword == 0 => write!(out, "{:#x}", x >> 32),
+        _ if long && x >> 32 == 0 => write!(out, "lit64({x:#x})"),
         Kind::Kimm => write!(out, "{x:#x}"),
-        _ if long && u32::try_from(x).is_ok() => write!(out, "lit64({x:#x})"),
+        _ if small && class.name.contains("NoInline") => write!(out, "{}", dword.cast_signed()),
         _ if !long && inline => write!(out, "lit({x:#x})"),
         _ => write!(out, "{x:#x}"),
     };

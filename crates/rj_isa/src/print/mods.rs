@@ -1,8 +1,8 @@
 //! Operands that are no registers: offsets, cache policies, lane selections, waits.
 
-use super::{Printer, names};
+use super::{Printer, imm, names};
 use crate::gen_names::{Field, Op};
-use crate::table::{Class, Format};
+use crate::table::{Class, Format, Kind};
 use crate::target::Target;
 
 const SRC: [(Field, Field); 3] =
@@ -13,7 +13,8 @@ impl Printer<'_> {
     pub(super) fn modifier(&mut self, method: &str, class: &'static Class, field: Field) {
         let x = self.inst.get(field);
         if let Some(name) = method.strip_prefix("bit:") {
-            if x != 0 {
+            // BVH instructions have the bit in their opcode.
+            if x != 0 || name == "a16" && self.inst.row().name().contains("_a16_") {
                 self.put(format_args!(" {name}"));
             }
             return;
@@ -64,15 +65,17 @@ impl Printer<'_> {
             }
             "printFORMAT" => {}
             "printBLGP" => self.blgp(x),
-            "printU16ImmOperand" => self.u16(class, field, x),
+            "barrier" => match x {
+                193..=208 => self.put(format_args!("-{}", x - 192)),
+                _ => self.put(format_args!("{}", i64::from(x) - 128)),
+            },
+            "printU16ImmOperand" => self.u16(class, x),
             "printU32ImmOperand" => {
-                let x = if class.kind == crate::table::Kind::Kimm { self.inst.literal.unwrap_or(0) as u32 } else { x };
+                let x = if class.kind == Kind::Kimm { self.inst.literal.unwrap_or(0) as u32 } else { x };
                 self.put(format_args!("{x:#x}"));
             }
             "printFP64ImmOperand" => {
-                let x = self.inst.literal.unwrap_or(u64::from(x));
-                let x = if x & 0xffff_ffff == 0 { x >> 32 } else { x };
-                self.put(format_args!("{x:#x}"));
+                imm::literal(&mut self.out, class, self.inst.literal.unwrap_or(u64::from(x)), true);
             }
             "printBitOp3" => {
                 if x != 0 {
@@ -133,14 +136,31 @@ impl Printer<'_> {
         }
     }
 
-    fn u16(&mut self, class: &Class, field: Field, x: u32) {
-        let _ = field;
-        let x = if class.kind == crate::table::Kind::Kimm { self.inst.literal.unwrap_or(0) as u32 } else { x };
-        if class.name == "s16imm" || class.name == "VersionImm" || class.kind == crate::table::Kind::Kimm {
-            self.put(format_args!("{x:#x}"));
-        } else {
-            self.put(format_args!("{x:#x}"));
+    fn u16(&mut self, class: &Class, x: u32) {
+        let x = if class.kind == Kind::Kimm { self.inst.literal.unwrap_or(0) as u32 } else { x };
+        if class.name == "VersionImm" {
+            return self.version(x);
         }
+        self.put(format_args!("{x:#x}"));
+    }
+
+    /// `s_version`: the code's generation and bits, as an expression.
+    fn version(&mut self, x: u32) {
+        let mut text = match x & 0x1fff {
+            n if n > 0xff => return self.put(format_args!("{x:#x}")),
+            4 => "UC_VERSION_GFX10".to_string(),
+            6 => "UC_VERSION_GFX11".to_string(),
+            9 => "UC_VERSION_GFX12".to_string(),
+            n if x & 0xe000 == 0 => format!("{n:#x}"),
+            n => n.to_string(),
+        };
+        for (bit, name) in [(0x2000, "W64"), (0x4000, "W32"), (0x8000, "MDP")] {
+            if x & bit != 0 {
+                let plain = !text.contains('|');
+                text = if plain { format!("{text}|UC_VERSION_{name}_BIT") } else { format!("({text})|UC_VERSION_{name}_BIT") };
+            }
+        }
+        self.out.push_str(&text);
     }
 
     fn blgp(&mut self, x: u32) {
@@ -227,7 +247,7 @@ impl Printer<'_> {
             1 => "NT",
             2 => "HT",
             3 if scope == 3 => "BYPASS",
-            3 if store => "RT_WB",
+            3 if store => "WB",
             3 => "LU",
             4 => "NT_RT",
             5 => "RT_NT",
