@@ -157,7 +157,11 @@ impl Printer<'_> {
         for (bit, name) in [(0x2000, "W64"), (0x4000, "W32"), (0x8000, "MDP")] {
             if x & bit != 0 {
                 let plain = !text.contains('|');
-                text = if plain { format!("{text}|UC_VERSION_{name}_BIT") } else { format!("({text})|UC_VERSION_{name}_BIT") };
+                text = if plain {
+                    format!("{text}|UC_VERSION_{name}_BIT")
+                } else {
+                    format!("({text})|UC_VERSION_{name}_BIT")
+                };
             }
         }
         self.out.push_str(&text);
