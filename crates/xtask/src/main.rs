@@ -1,6 +1,7 @@
 //! Generation, tests, benchmarks: `cargo xtask <command>`.
 
 mod gen_isa;
+mod test;
 
 use std::process::ExitCode;
 
@@ -9,7 +10,8 @@ fn main() -> ExitCode {
     let r = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["gen"] => gen_isa::run(false),
         ["gen", "--check"] => gen_isa::run(true),
-        _ => Err("usage: cargo xtask gen [--check]".to_string()),
+        ["test"] => test::all(),
+        _ => Err("usage: cargo xtask test | gen [--check]".to_string()),
     };
     match r {
         Ok(()) => ExitCode::SUCCESS,
