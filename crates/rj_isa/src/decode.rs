@@ -99,11 +99,7 @@ pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst, DecodeError> {
     let mut short = false;
     for &i in candidates {
         let row = &ROWS[usize::from(i)];
-        if (0..4).any(|k| words[k] & row.mask[k] != row.value[k]) {
-            continue;
-        }
-        // The records leave a DPP8 row's selector, 0xE9 or (fetch inactive) 0xEA, to the decoder.
-        if row.format == Format::Dpp8 && !dpp8(row, &words) {
+        if !is_match(row, &words) {
             continue;
         }
         let n = usize::from(row.size) / 4;
@@ -117,6 +113,19 @@ pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst, DecodeError> {
         }
     }
     Err(if short { DecodeError::Truncated } else { DecodeError::Unknown })
+}
+
+/// The first row that matches whole words.
+pub(crate) fn matches(target: Target, words: &[u32; 5]) -> Option<u16> {
+    let index = index(target);
+    let top = (words[0] >> 23) as usize;
+    let candidates = &index.rows[index.starts[top] as usize..index.starts[top + 1] as usize];
+    candidates.iter().copied().find(|i| is_match(&ROWS[usize::from(*i)], words))
+}
+
+fn is_match(row: &Row, words: &[u32; 5]) -> bool {
+    // The records leave a DPP8 row's selector, 0xE9 or (fetch inactive) 0xEA, to the decoder.
+    (0..4).all(|k| words[k] & row.mask[k] == row.value[k]) && (row.format != Format::Dpp8 || dpp8(row, words))
 }
 
 fn dpp8(row: &Row, words: &[u32; 5]) -> bool {
@@ -176,7 +185,7 @@ fn fill(target: Target, index: u16, row: &'static Row, words: &[u32; 5], have: u
 }
 
 /// Dwords of the literal that follows, if a source asks for one.
-fn literal_words(target: Target, row: &Row, inst: &Inst) -> Option<usize> {
+pub(crate) fn literal_words(target: Target, row: &Row, inst: &Inst) -> Option<usize> {
     let mut n = None;
     for (class, field, _) in row.operands() {
         if class.kind == Kind::Kimm {

@@ -4,6 +4,7 @@
 //! targets. This crate knows no machine: it never executes anything.
 
 mod decode;
+mod encode;
 mod inst;
 mod operand;
 mod print;
@@ -18,6 +19,7 @@ mod gen_names;
 mod gen_table;
 
 pub use decode::decode;
+pub use encode::{Code, encode};
 pub use gen_names::{Field, Op};
 pub use inst::{DecodeError, Inst, Mods};
 pub use operand::{Operand, Special};

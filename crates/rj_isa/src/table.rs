@@ -169,6 +169,11 @@ impl Row {
         self.flag(5) || self.flag(6)
     }
 
+    /// A comparison that writes EXEC.
+    pub fn exec_result(&self) -> bool {
+        self.defs >> 2 & 1 != 0
+    }
+
     /// VOP3's or VOP3P's encoding.
     pub fn vop3(&self) -> bool {
         self.flag(12)

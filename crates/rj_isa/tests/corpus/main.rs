@@ -5,7 +5,7 @@
 
 mod support;
 
-use rj_isa::{decode, print};
+use rj_isa::{decode, encode, print};
 use support::{Corpus, Verdict, check};
 
 /// LLVM has a record for every register count of an image, and for every pair of matrix formats; our widths come
@@ -34,6 +34,18 @@ fn every_encoding_prints_as_llvm_prints_it() {
     check("print", |t, line| match decode(t, &line.bytes) {
         Ok(i) if line.texts.contains(&print(&i)) => Verdict::Same,
         Ok(i) => Verdict::Differs(print(&i)),
+        Err(_) => Verdict::Skipped,
+    });
+}
+
+#[test]
+fn every_encoding_is_encoded_again() {
+    check("encode", |t, line| match decode(t, &line.bytes) {
+        Ok(i) if encode(&i)[..] == line.bytes[..] => Verdict::Same,
+        Ok(i) => {
+            let hex: String = encode(&i).iter().map(|b| format!("{b:02x}")).collect();
+            Verdict::Differs(hex)
+        }
         Err(_) => Verdict::Skipped,
     });
 }
