@@ -2,6 +2,7 @@
 
 use super::build::Lower;
 use super::{Flow, Refusal, Result};
+use crate::memory::NONE;
 use crate::memory::vector::sub;
 use crate::memory::{atomic, atomic::Kind, lds, scalar, space, vector};
 use crate::salu;
@@ -94,7 +95,7 @@ fn address(l: &mut Lower<'_, '_>, i: &Inst, space: u8) -> Result<Address> {
     let imm = i.offset().cast_unsigned() & 0xffff_ffff;
     let a = if i.has(Field::vaddr) { plane(l, i, Field::vaddr)? } else { 0 };
     let c = match i.operand(Field::saddr) {
-        None | Some(Operand::Special(Special::Null)) => 0,
+        None | Some(Operand::Special(Special::Null)) => NONE,
         Some(op) => s_off(l.sreg(op, if space == space::SCRATCH { 1 } else { 2 })?),
     };
     if space != space::SCRATCH && a == 0 {
@@ -375,7 +376,7 @@ fn smem(l: &mut Lower<'_, '_>, i: &Inst, count: &str) -> Result<Flow> {
     let base = l.operand(i, Field::sbase)?;
     let a = s_off(l.sreg(base, if buffer { 4 } else { 2 })?);
     let c = match i.operand(Field::soffset) {
-        None | Some(Operand::Special(Special::Null)) => 0,
+        None | Some(Operand::Special(Special::Null)) => NONE,
         Some(op) => s_off(l.sreg(op, 1)?),
     };
     let imm = if i.has(Field::offset) { i.offset().cast_unsigned() } else { 0 };

@@ -3,6 +3,7 @@
 
 mod build;
 mod memory;
+mod packed;
 mod scalar;
 mod valu;
 
@@ -90,7 +91,7 @@ pub fn block(code: &Code, snap: &Snapshot, consts: &mut Consts<'_>, pc: u64) -> 
 
 /// Lowers one instruction with the first family that takes it.
 fn one(l: &mut Lower<'_, '_>, inst: &Inst) -> Result<Flow> {
-    for family in [scalar::lower, valu::lower, memory::lower] {
+    for family in [scalar::lower, valu::lower, packed::lower, memory::lower] {
         match family(l, inst) {
             Err(Refusal::Unsupported) => {}
             answer => return answer,

@@ -6,6 +6,9 @@ pub mod place;
 pub mod scalar;
 pub mod vector;
 
+/// Operand `c` of a micro-op that has no scalar address part (0 would be s0).
+pub const NONE: u32 = u32::MAX;
+
 /// A memory that vector instructions address. Const parameter of the handlers.
 pub mod space {
     /// 64-bit address in two planes (`a`), or scalar pair `c` plus a 32-bit plane; offset in imm 31:0.

@@ -1,5 +1,6 @@
 //! From a lane's address to a host pointer, with every check on the way.
 
+use super::NONE;
 use super::space::*;
 use crate::fault::FaultKind;
 use crate::uop::{Uop, at, rd, rd64};
@@ -161,7 +162,7 @@ pub unsafe fn place<const SPACE: u8>(u: &Uop, w: *mut Wave, lane: u32, extra: u6
         match SPACE {
             GLOBAL | FLAT => {
                 let p = at(w, u.a);
-                let va = if u.c != 0 {
+                let va = if u.c != NONE {
                     rd64(w, u.c).wrapping_add(u64::from(p.add(i).read()))
                 } else {
                     u64::from(p.add(i).read()) | u64::from(p.add(64 + i).read()) << 32
@@ -174,7 +175,7 @@ pub unsafe fn place<const SPACE: u8>(u: &Uop, w: *mut Wave, lane: u32, extra: u6
                 if u.a != 0 {
                     off += i64::from(at(w, u.a).add(i).read().cast_signed());
                 }
-                if u.c != 0 {
+                if u.c != NONE {
                     off += i64::from(rd(w, u.c).cast_signed());
                 }
                 private(w, off.cast_unsigned() & 0xffff_ffff, len, write, lane)

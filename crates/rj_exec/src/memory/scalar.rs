@@ -1,5 +1,6 @@
 //! Scalar loads and clocks.
 
+use super::NONE;
 use super::place::{Place, global};
 use crate::uop::{FAULT, NEXT, Uop, rd, rd64, wr, wr64};
 use crate::wave::Wave;
@@ -14,7 +15,7 @@ pub unsafe fn s_load(u: *const Uop, w: *mut Wave) -> u32 {
     unsafe {
         let u = &*u;
         let mut va = rd64(w, u.a).wrapping_add(u.imm);
-        if u.c != 0 {
+        if u.c != NONE {
             va = va.wrapping_add(u64::from(rd(w, u.c)));
         }
         let va = va & !3;
@@ -48,7 +49,7 @@ pub unsafe fn s_buffer_load(u: *const Uop, w: *mut Wave) -> u32 {
         let stride = u64::from(rd(w, u.a + 4) >> 16 & 0x3fff);
         let size = u64::from(rd(w, u.a + 8)) * stride.max(1);
         let mut off = u.imm;
-        if u.c != 0 {
+        if u.c != NONE {
             off = off.wrapping_add(u64::from(rd(w, u.c)));
         }
         let off = off & !3;

@@ -1,5 +1,6 @@
 //! Vector loads and stores of bytes, halves and dwords.
 
+use super::NONE;
 use super::place::{Place, place};
 use super::space::*;
 use crate::lanes::{Avx2, Avx512, Backend, Lanes, Scalar};
@@ -51,7 +52,7 @@ unsafe fn together<const SPACE: u8>(u: &Uop, w: *mut Wave, lane: usize) -> bool 
     unsafe {
         match SPACE {
             GLOBAL | LDS => true,
-            FLAT if u.c == 0 => !matches!(at(w, u.a).add(64 + lane).read(), 0x1_0000 | 0x2_0000),
+            FLAT if u.c == NONE => !matches!(at(w, u.a).add(64 + lane).read(), 0x1_0000 | 0x2_0000),
             FLAT => rd64(w, u.c) >> 33 != 0x1_0000 >> 1 && rd64(w, u.c) >> 33 != 0x2_0000 >> 1,
             _ => false,
         }
@@ -77,7 +78,7 @@ unsafe fn load<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mut
             let first = 16 * i + m.trailing_zeros() as usize;
             let d = at(w, u.d).add(16 * i);
             if together::<SPACE>(u, w, first) {
-                let pair = SPACE != LDS && u.c == 0;
+                let pair = SPACE != LDS && u.c == NONE;
                 match pattern::<L>(u, w, i, m, pair) {
                     Pattern::One => match place::<SPACE>(u, w, first as u32, 0, 4 * N as u64, false) {
                         Place::At(p) => {
@@ -222,7 +223,7 @@ unsafe fn store<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mu
                 continue;
             }
             if N == 1 && m == 0xffff && together::<SPACE>(u, w, 16 * i) {
-                let pair = SPACE != LDS && u.c == 0;
+                let pair = SPACE != LDS && u.c == NONE;
                 if let Pattern::Row = pattern::<L>(u, w, i, m, pair) {
                     if let Place::At(p) = place::<SPACE>(u, w, 16 * i as u32, 0, 64, true) {
                         L::store(p.cast(), L::load(at(w, u.d).add(16 * i)));
