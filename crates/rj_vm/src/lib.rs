@@ -1,11 +1,22 @@
 //! The machine: command processor, SDMA engines, dispatcher, threads, faults. Knows no ioctl.
 
 mod api;
+mod aql;
+mod core;
+mod cp;
 mod dispatch;
 mod launch;
 mod machine;
+mod packet;
+mod pm4;
+mod pm4_queue;
+mod queue;
+mod rect;
+mod ring;
 pub mod offline;
 mod scratch;
+mod sdma;
+mod signal;
 mod thread;
 mod workers;
 
