@@ -163,7 +163,12 @@ fn neighbours(space: &AddressSpace, va: u64) -> String {
         (Some(b), Some(a)) if va - b.end() > a.va - va => ahead(a.va, a.end(), a.va - va),
         (Some(b), _) => {
             let past = va - b.end();
-            format!("nearest: the mapping {:#x}-{:#x} ends {past} bytes below (allocation {:#x})", b.va, b.end(), b.alloc)
+            format!(
+                "nearest: the mapping {:#x}-{:#x} ends {past} bytes below (allocation {:#x})",
+                b.va,
+                b.end(),
+                b.alloc
+            )
         }
         (None, Some(a)) => ahead(a.va, a.end(), a.va - va),
         (None, None) => "nothing is mapped on this GPU".into(),

@@ -54,9 +54,7 @@ impl Pm4Queue {
                 (denied, format!("memory fault: {what} at {:#x} cannot be accessed", denied.va))
             }
             // No channel of PM4 queues tells the program: end the wait for what cannot come.
-            Stop::Refused(refusal) => {
-                (Denied { va: self.ring.desc().ring, write: false, mapped: true }, refusal.why)
-            }
+            Stop::Refused(refusal) => (Denied { va: self.ring.desc().ring, write: false, mapped: true }, refusal.why),
             _ => return,
         };
         core.memory_fault(self.ring.gpu(), denied, false, &format!("{text}\n  in a PM4 queue"));

@@ -74,13 +74,36 @@ fn a_pm4_buffer_writes_waits_and_completes() {
     let (ib, data, flag) = (bench.alloc(4096), bench.alloc(64), bench.alloc(64));
     let words = [
         // WRITE_DATA to memory, one dword.
-        0xc003_3700u32, 5 << 8, data as u32, (data >> 32) as u32, 0xabcd,
+        0xc003_3700u32,
+        5 << 8,
+        data as u32,
+        (data >> 32) as u32,
+        0xabcd,
         // WAIT_REG_MEM memory == 1.
-        0xc005_3c00, 1 << 4 | 3, flag as u32, (flag >> 32) as u32, 1, 0xffff_ffff, 4,
+        0xc005_3c00,
+        1 << 4 | 3,
+        flag as u32,
+        (flag >> 32) as u32,
+        1,
+        0xffff_ffff,
+        4,
         // ACQUIRE_MEM, whole range, instruction cache.
-        0xc005_5800, 1 << 29, 0xffff_ffff, 0xff, 0, 0, 4,
+        0xc005_5800,
+        1 << 29,
+        0xffff_ffff,
+        0xff,
+        0,
+        0,
+        4,
         // RELEASE_MEM, 64-bit data, event 9.
-        0xc006_4900, 0x14, 2 << 29 | 2 << 24, data as u32 + 8, (data >> 32) as u32, 0x55, 0x66, 9,
+        0xc006_4900,
+        0x14,
+        2 << 29 | 2 << 24,
+        data as u32 + 8,
+        (data >> 32) as u32,
+        0x55,
+        0x66,
+        9,
     ];
     words.iter().enumerate().for_each(|(i, &w)| store32(ib + 4 * i as u64, w));
     let done = bench.signal(1, 0);

@@ -73,8 +73,19 @@ fn a_sub_window_moves_the_box_and_nothing_else() {
         }
         // Elements of 8 bytes; source pitch 16, slice 128; destination pitch 8, slice 32; box 3 x 2 x 2 at (1, 2, 1).
         q.write(&[
-            1 | 4 << 8 | 3 << 29, lo(src), hi(src), 1 | 2 << 16, 1 | 15 << z_at, 127,
-            lo(dst), hi(dst), 2, 7 << z_at, 31, 2 | 1 << 16, 1,
+            1 | 4 << 8 | 3 << 29,
+            lo(src),
+            hi(src),
+            1 | 2 << 16,
+            1 | 15 << z_at,
+            127,
+            lo(dst),
+            hi(dst),
+            2,
+            7 << z_at,
+            31,
+            2 | 1 << 16,
+            1,
         ]);
         q.write(&[6, 1]);
         wait("trap", || !bench.host.events.lock().unwrap().is_empty());
