@@ -117,3 +117,16 @@ fn rocminfo_of_rocm_5_describes_mi210() {
     rocminfo_describes("ROCJITSU_ROOTFS_BOOKWORM", &MI210);
     run("ROCJITSU_ROOTFS_BOOKWORM", "MI210", 1, "rocminfo").has(&["ROCk module is loaded"]);
 }
+
+#[test]
+fn clinfo_describes_the_gpus() {
+    for e in [MI300X, MI210] {
+        let out = run(ROCM_7, e.gpu, 1, "clinfo");
+        out.has(&["Device Name", e.target]);
+        out.has(&["Device Board Name (AMD)", e.name]);
+        out.has(&["Max compute units", &e.cus.to_string()]);
+        out.has(&["Global memory size", &e.vram.to_string()]);
+        out.has(&["Local memory size", "65536"]);
+        out.has(&["Wavefront width (AMD)", "64"]);
+    }
+}

@@ -13,6 +13,7 @@ fn directory(variable: &str) -> PathBuf {
 }
 
 /// What a program printed.
+#[derive(Debug)]
 pub struct Output {
     /// Standard output and error, in that order.
     pub text: String,
@@ -35,6 +36,7 @@ impl Output {
     }
 
     /// How many lines contain this.
+    #[allow(dead_code)]
     pub fn count(&self, part: &str) -> usize {
         self.text.lines().filter(|l| l.contains(part)).count()
     }
