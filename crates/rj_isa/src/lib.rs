@@ -5,6 +5,7 @@
 
 mod decode;
 mod encode;
+mod fuzz;
 mod inst;
 mod operand;
 mod print;
@@ -20,6 +21,7 @@ mod gen_table;
 
 pub use decode::decode;
 pub use encode::{Code, encode};
+pub use fuzz::fuzz_one;
 pub use gen_names::{Field, Op};
 pub use inst::{DecodeError, Inst, Mods};
 pub use operand::{Operand, Special};
