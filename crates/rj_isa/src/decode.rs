@@ -1,86 +1,17 @@
 //! From bytes to instructions.
 
 use crate::gen_names::Field;
+use crate::gen_index::{BUCKETS, CANDIDATES, STARTS};
 use crate::gen_table::ROWS;
 use crate::inst::{DecodeError, FIELDS, Inst};
 use crate::table::{Format, Kind, Row};
 use crate::target::Target;
-use std::sync::OnceLock;
 
-/// Namespaces of the generated table, in its order (xtask's NAMESPACES).
-const NS: [&str; 14] = [
-    "GFX9_DL",
-    "GFX90A",
-    "GFX8",
-    "GFX9",
-    "AMDGPU",
-    "GFX940",
-    "GFX950",
-    "GFX11",
-    "GFX11_FAKE16",
-    "GFX12",
-    "GFX12_FAKE16",
-    "GFX1250",
-    "GFX1250_FAKE16",
-    "GFX11W64",
-];
-
-/// Which namespace is asked first, by size in bytes.
-fn order(t: Target, size: u8) -> &'static [&'static str] {
-    match (t, size) {
-        (Target::Gfx90a, 4) => &["GFX8", "AMDGPU", "GFX9", "GFX90A"],
-        (Target::Gfx90a, _) => &["GFX9_DL", "GFX90A", "GFX8", "GFX9"],
-        (Target::Gfx942, 4) => &["GFX8", "AMDGPU", "GFX9", "GFX940", "GFX90A"],
-        (Target::Gfx942, _) => &["GFX9_DL", "GFX940", "GFX90A", "GFX8", "GFX9"],
-        (Target::Gfx950, 4) => &["GFX8", "AMDGPU", "GFX9", "GFX950", "GFX940", "GFX90A"],
-        (Target::Gfx950, _) => &["GFX9_DL", "GFX950", "GFX940", "GFX90A", "GFX8", "GFX9"],
-        (Target::Gfx1100 | Target::Gfx1151, 4) => &["AMDGPU", "GFX11"],
-        (Target::Gfx1100 | Target::Gfx1151, _) => &["GFX11", "GFX11_FAKE16", "GFX11W64"],
-        (Target::Gfx1201, 4) => &["AMDGPU", "GFX12"],
-        (Target::Gfx1201, _) => &["GFX12", "GFX12_FAKE16"],
-        (Target::Gfx1250, 4) => &["AMDGPU", "GFX1250", "GFX12"],
-        (Target::Gfx1250, _) => &["GFX1250", "GFX1250_FAKE16", "GFX12", "GFX12_FAKE16"],
-    }
-}
-
-/// Rows of one target in the order in which they are tried, by the first dword's upper nine bits.
-struct Index {
-    starts: Vec<u32>,
-    rows: Vec<u16>,
-}
-
-fn index(t: Target) -> &'static Index {
-    static ALL: [OnceLock<Index>; 7] = [const { OnceLock::new() }; 7];
-    ALL[t as usize].get_or_init(|| build(t))
-}
-
-fn build(t: Target) -> Index {
-    let mut rows: Vec<(u8, usize, u32, u16)> = ROWS
-        .iter()
-        .enumerate()
-        .filter(|(_, r)| r.is_for(t))
-        .map(|(i, r)| {
-            let rank = order(t, r.size).iter().position(|n| *n == NS[usize::from(r.ns)]).unwrap_or(99);
-            (u8::MAX - r.size, rank, u32::MAX - r.fixed(), i as u16)
-        })
-        .collect();
-    rows.sort_unstable();
-    let mut buckets: Vec<Vec<u16>> = vec![Vec::new(); 512];
-    for (_, _, _, i) in rows {
-        let r = &ROWS[usize::from(i)];
-        let (mask, value) = ((r.mask[0] >> 23) as usize, (r.value[0] >> 23) as usize);
-        for (top, bucket) in buckets.iter_mut().enumerate() {
-            if top & mask == value {
-                bucket.push(i);
-            }
-        }
-    }
-    let mut index = Index { starts: vec![0], rows: Vec::new() };
-    for b in buckets {
-        index.rows.extend(b);
-        index.starts.push(index.rows.len() as u32);
-    }
-    index
+/// The rows that can match, in the order in which they are tried.
+fn candidates(target: Target, first: u32) -> &'static [u16] {
+    let (start, shift, width) = BUCKETS[target as usize][(first >> 23) as usize];
+    let at = start as usize + (first >> shift & ((1 << width) - 1)) as usize;
+    &CANDIDATES[STARTS[at] as usize..STARTS[at + 1] as usize]
 }
 
 /// Decodes the instruction at the start of `bytes`.
@@ -93,11 +24,8 @@ pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst, DecodeError> {
     if have == 0 {
         return Err(DecodeError::Truncated);
     }
-    let index = index(target);
-    let top = (words[0] >> 23) as usize;
-    let candidates = &index.rows[index.starts[top] as usize..index.starts[top + 1] as usize];
     let mut short = false;
-    for &i in candidates {
+    for &i in candidates(target, words[0]) {
         let row = &ROWS[usize::from(i)];
         if !is_match(row, &words) {
             continue;
@@ -117,10 +45,7 @@ pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst, DecodeError> {
 
 /// The first row that matches whole words.
 pub(crate) fn matches(target: Target, words: &[u32; 5]) -> Option<u16> {
-    let index = index(target);
-    let top = (words[0] >> 23) as usize;
-    let candidates = &index.rows[index.starts[top] as usize..index.starts[top + 1] as usize];
-    candidates.iter().copied().find(|i| is_match(&ROWS[usize::from(*i)], words))
+    candidates(target, words[0]).iter().copied().find(|i| is_match(&ROWS[usize::from(*i)], words))
 }
 
 fn is_match(row: &Row, words: &[u32; 5]) -> bool {
@@ -150,14 +75,14 @@ fn fill(target: Target, index: u16, row: &'static Row, words: &[u32; 5], have: u
         let two = u64::from(words[word]) | u64::from(words[word + 1]) << 32;
         let x = (two >> bit) as u32 & (u32::MAX >> (32 - n));
         let field = Field::ALL[usize::from(f)];
-        let at = match inst.fields[..usize::from(inst.count)].iter().position(|g| *g == field) {
-            Some(i) => i,
-            None => {
-                let i = usize::from(inst.count);
-                inst.fields[i] = field;
-                inst.count += 1;
-                i
-            }
+        // Spans of one field stand together.
+        let next = usize::from(inst.count);
+        let at = if next > 0 && inst.fields[next - 1] == field {
+            next - 1
+        } else {
+            inst.fields[next] = field;
+            inst.count += 1;
+            next
         };
         // Fields wider than a dword are literals inside the encoding.
         if u32::from(field_bit) + u32::from(n) > 32 {
@@ -168,7 +93,7 @@ fn fill(target: Target, index: u16, row: &'static Row, words: &[u32; 5], have: u
             inst.values[at] |= x << field_bit;
         }
     }
-    if inst.literal.is_none() {
+    if row.literal_inside() && inst.literal.is_none() {
         // Both halves of a dual-issue pair may name one literal: only one of the operands is a field.
         let mut kimm = row.operands().filter(|(c, _, _)| c.kind == Kind::Kimm);
         inst.literal = kimm.find_map(|(_, f, _)| inst.raw(f)).map(u64::from);
@@ -186,12 +111,11 @@ fn fill(target: Target, index: u16, row: &'static Row, words: &[u32; 5], have: u
 
 /// Dwords of the literal that follows, if a source asks for one.
 pub(crate) fn literal_words(target: Target, row: &Row, inst: &Inst) -> Option<usize> {
+    if !row.literal_behind() {
+        return None;
+    }
     let mut n = None;
     for (class, field, _) in row.operands() {
-        if class.kind == Kind::Kimm {
-            // The literal is part of the row, also for a source that asks for one.
-            return None;
-        }
         if !matches!(class.kind, Kind::Src | Kind::SrcT16 | Kind::SrcT16Lo128) {
             continue;
         }
@@ -201,6 +125,5 @@ pub(crate) fn literal_words(target: Target, row: &Row, inst: &Inst) -> Option<us
             _ => {}
         }
     }
-    // Literals inside the encoding (s_setreg_imm32, madmk) are fields; dual-issue and VOP3 literals follow.
-    if row.format == Format::Smem { None } else { n }
+    n
 }

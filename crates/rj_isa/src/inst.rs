@@ -132,7 +132,15 @@ impl Inst {
         if class.kind == Kind::VopdDstY {
             raw |= !self.get(Field::vdstX) & 1;
         }
-        let operand = resolve(self.target, class, raw, self.literal)?;
+        let mut operand = resolve(self.target, class, raw, self.literal)?;
+        // LLVM PR 70274: the hardware extends the sign for signed operands, and 0 for others.
+        if let Operand::Const(c) = &mut operand
+            && raw & 0x1ff == 255
+            && class.ty == Ty::I64
+            && self.row().signed64()
+        {
+            *c = i64::from((*c as u32).cast_signed()).cast_unsigned();
+        }
         // VOP3 says which half of a 16-bit register in the source's modifiers; the result's half in src0's.
         if let Operand::Vgpr { reg, .. } = operand
             && class.is_true16()

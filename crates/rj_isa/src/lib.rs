@@ -7,13 +7,18 @@ mod decode;
 mod encode;
 mod fuzz;
 mod inst;
+mod op;
 mod operand;
 mod print;
 mod table;
 mod target;
 mod width;
 
+#[path = "gen/index.rs"]
+#[rustfmt::skip]
+mod gen_index;
 #[path = "gen/names.rs"]
+#[rustfmt::skip]
 mod gen_names;
 #[path = "gen/table.rs"]
 #[rustfmt::skip]

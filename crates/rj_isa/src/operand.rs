@@ -63,8 +63,9 @@ pub enum Operand {
     /// Anything named.
     Special(Special),
     /// An inline constant or literal, expanded to the operand's width and type: 1.0 of an f16 operand is
-    /// 0x3c00, of an f64 operand 0x3ff0000000000000; integers are sign-extended to 64 bits; a 32-bit literal of an
-    /// f64 operand stands in the upper half.
+    /// 0x3c00, of an f64 operand 0x3ff0000000000000; inline integers are sign-extended to 64 bits. A 32-bit literal
+    /// stands in the upper half of an f64 operand; of an integer one it extends with 0, or with its sign for signed
+    /// operations.
     Const(u64),
     /// Bits that name nothing on this target.
     Bad(u16),
@@ -138,9 +139,9 @@ fn scalar(t: Target, class: &Class, raw: u32, literal: Option<u64>) -> Operand {
         251 => s(Vccz),
         252 => s(Execz),
         253 => s(Scc),
-        254 if t == Target::Gfx1250 => Operand::Const(literal.unwrap_or(0)),
+        254 if t == Target::Gfx1250 => literal.map_or(Operand::Bad(254), Operand::Const),
         254 => s(LdsDirect),
-        255 => Operand::Const(expand_literal(class, literal.unwrap_or(0))),
+        255 => literal.map_or(Operand::Bad(255), |l| Operand::Const(expand_literal(class, l))),
         _ => Operand::Bad(raw as u16),
     }
 }
@@ -196,8 +197,8 @@ fn float(ty: Ty, raw: u32) -> u64 {
 fn expand_literal(class: &Class, lit: u64) -> u64 {
     match class.ty {
         Ty::F64 => lit << 32,
-        Ty::I64 => i64::from((lit as u32).cast_signed()).cast_unsigned(),
         Ty::F32x2 | Ty::I32x2 => lit & 0xffff_ffff | lit << 32,
+        // Zero-extended for 64 bits; signed operations extend the sign in `Inst::operand`.
         _ => lit & 0xffff_ffff,
     }
 }

@@ -116,7 +116,6 @@ pub struct Row {
     pub op_y: u16,
     pub format: Format,
     pub size: u8,
-    pub ns: u8,
     pub targets: u8,
     pub uses: u8,
     pub defs: u8,
@@ -184,6 +183,21 @@ impl Row {
         self.flag(16)
     }
 
+    /// The literal is a field of the row.
+    pub fn literal_inside(&self) -> bool {
+        self.flag(17)
+    }
+
+    /// A source may ask for a literal that follows.
+    pub fn literal_behind(&self) -> bool {
+        self.flag(18)
+    }
+
+    /// 64-bit integers are signed.
+    pub fn signed64(&self) -> bool {
+        self.flag(19)
+    }
+
     /// VOP3P's encoding.
     pub fn vop3p(&self) -> bool {
         self.flag(13)
@@ -208,10 +222,5 @@ impl Row {
     /// Whether the target has it.
     pub fn is_for(&self, t: Target) -> bool {
         self.targets >> t as u8 & 1 != 0
-    }
-
-    /// Bits that the row fixes.
-    pub fn fixed(&self) -> u32 {
-        self.mask.iter().map(|m| m.count_ones()).sum()
     }
 }

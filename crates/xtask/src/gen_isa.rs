@@ -4,6 +4,8 @@
 
 #[path = "gen_asm.rs"]
 mod asm;
+#[path = "gen_index.rs"]
+mod index;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,7 +31,7 @@ const NAMESPACES: [&str; 14] = [
     "GFX11W64",
 ];
 /// Flags kept as bits of a row, in this order.
-const FLAGS: [&str; 17] = [
+const FLAGS: [&str; 20] = [
     "mayLoad",
     "mayStore",
     "VM_CNT",
@@ -48,6 +50,9 @@ const FLAGS: [&str; 17] = [
     "wave64",
     "packed",
     "mixed matrix",
+    "literal inside",
+    "literal behind",
+    "signed 64",
 ];
 /// Implicit registers kept as bits, in this order.
 const IMPLICIT: [&str; 6] = ["SCC", "VCC", "EXEC", "M0", "MODE", "FLAT_SCR"];
@@ -59,8 +64,8 @@ pub fn run(check: bool) -> Result<(), String> {
     let mut text = String::new();
     flate2::read::GzDecoder::new(&gz[..]).read_to_string(&mut text).map_err(|e| format!("records: {e}"))?;
     let data: Value = serde_json::from_str(&text).map_err(|e| format!("records: {e}"))?;
-    let (names, table) = generate(&data)?;
-    for (file, text) in [("names.rs", names), ("table.rs", table)] {
+    let [names, table, index] = generate(&data)?;
+    for (file, text) in [("names.rs", names), ("table.rs", table), ("index.rs", index)] {
         let path = root.join("src/gen").join(file);
         if check {
             if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
@@ -306,7 +311,7 @@ fn strings<'a>(v: &'a Value, what: &str) -> Vec<&'a str> {
     v[what].as_array().map(|a| a.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
 }
 
-fn generate(data: &Value) -> Result<(String, String), String> {
+fn generate(data: &Value) -> Result<[String; 3], String> {
     let records = data["records"].as_array().ok_or("no records")?;
     let classes = data["operands"].as_object().ok_or("no operands")?;
     let mut ops = BTreeSet::new();
@@ -338,7 +343,21 @@ fn generate(data: &Value) -> Result<(String, String), String> {
     for o in &ops {
         let _ = writeln!(names, "        Op::{o},");
     }
-    names.push_str("    ];\n}\n\n/// A named field of an instruction.\n#[allow(missing_docs, non_camel_case_types, non_upper_case_globals)]\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u8)]\npub enum Field {\n");
+    let all: String = ops.iter().map(|o| format!("{o}\\n\\\n         ")).collect();
+    let mut at = 0;
+    let starts: Vec<String> = ops
+        .iter()
+        .map(|o| {
+            at += o.len() + 1;
+            (at - o.len() - 1).to_string()
+        })
+        .collect();
+    let _ = write!(
+        names,
+        "    ];\n\n    /// All names, one a line.\n    pub(crate) const NAMES: &'static str = \"{all}\";\n\n    /// Where they begin.\n    pub(crate) const NAMES_AT: [u32; Op::COUNT] = [{}];\n",
+        starts.join(", ")
+    );
+    names.push_str("}\n\n/// A named field of an instruction.\n#[allow(missing_docs, non_camel_case_types, non_upper_case_globals)]\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u8)]\npub enum Field {\n");
     let ident = |f: &str| if f == "null" { "null_".to_string() } else { f.to_string() };
     for f in &fields {
         let _ = writeln!(names, "    {},", ident(f));
@@ -410,6 +429,7 @@ fn generate(data: &Value) -> Result<(String, String), String> {
     let siblings = asm::Siblings::new(records);
     let mut rows = String::new();
     let mut row_names = String::new();
+    let mut keys = Vec::new();
     let mut name_at = 0;
     for r in records {
         let name = r["n"].as_str().unwrap_or("");
@@ -459,6 +479,20 @@ fn generate(data: &Value) -> Result<(String, String), String> {
         if flags.contains("VOP3P") && !["V_FMA_MIX", "V_MAD_MIX"].iter().any(|m| name.starts_with(m)) {
             flags.insert("packed");
         }
+        // The literal is a field of the row, or a source may ask for one that follows.
+        let kinds: Vec<&str> = ["o", "i"]
+            .iter()
+            .flat_map(|side| r[*side].as_array().into_iter().flatten())
+            .map(|o| o[0].as_str().map_or("Imm", |c| kind_of(c, classes.get(c).unwrap_or(&Value::Null))))
+            .collect();
+        if kinds.contains(&"Kimm") {
+            flags.insert("literal inside");
+        } else if kinds.iter().any(|k| ["Src", "SrcT16", "SrcT16Lo128"].contains(k)) && !flags.contains("SMRD") {
+            flags.insert("literal behind");
+        }
+        if x.contains("_I64") {
+            flags.insert("signed 64");
+        }
         if name.contains("F8F6F4") {
             flags.insert("mixed matrix");
         }
@@ -474,11 +508,12 @@ fn generate(data: &Value) -> Result<(String, String), String> {
             .iter()
             .position(|n| *n == r["ns"].as_str().unwrap_or(""))
             .ok_or_else(|| format!("namespace of {name}"))?;
+        keys.push(index::Key { ns: NAMESPACES[ns], size, targets: t, mask, value });
         let words: Vec<String> = (0..4).map(|i| format!("{:#x}", (value >> (32 * i)) as u32)).collect();
         let masks: Vec<String> = (0..4).map(|i| format!("{:#x}", (mask >> (32 * i)) as u32)).collect();
         let _ = writeln!(
             rows,
-            "    Row {{ op: Op::{x}, op_y: {}, format: Format::{}, size: {size}, ns: {ns}, targets: {t}, uses: {}, defs: {}, flags: {fl}, mask: [{}], value: [{}], layout: {}, operands: {}, asm: {}, name: {name_at} }},",
+            "    Row {{ op: Op::{x}, op_y: {}, format: Format::{}, size: {size}, targets: {t}, uses: {}, defs: {}, flags: {fl}, mask: [{}], value: [{}], layout: {}, operands: {}, asm: {}, name: {name_at} }},",
             y.map_or("NO_OP".to_string(), |y| op_index[y.as_str()].to_string()),
             format_of(r, &flags),
             imp("uses"),
@@ -540,5 +575,5 @@ fn generate(data: &Value) -> Result<(String, String), String> {
         starts.len()
     );
     let _ = writeln!(t, "/// Record names, one a line.\npub static NAMES: &str = {row_names:?};");
-    Ok((names, t))
+    Ok([names, t, index::generate(&TARGETS, &keys)])
 }
