@@ -1,7 +1,7 @@
 //! From bytes to instructions.
 
-use crate::gen_names::Field;
 use crate::gen_index::{BUCKETS, CANDIDATES, STARTS};
+use crate::gen_names::Field;
 use crate::gen_table::ROWS;
 use crate::inst::{DecodeError, FIELDS, Inst};
 use crate::table::{Format, Kind, Row};
