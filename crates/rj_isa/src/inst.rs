@@ -3,7 +3,7 @@
 use crate::gen_names::{Field, Op};
 use crate::gen_table::ROWS;
 use crate::operand::{Operand, resolve};
-use crate::table::{Format, Kind, NO_OP, Row, Ty};
+use crate::table::{Flag, Format, Implicit, Kind, NO_OP, Row, Ty};
 use crate::target::Target;
 use crate::width;
 
@@ -22,6 +22,7 @@ pub struct Mods(pub u32);
 
 impl Mods {
     /// Negate (packed: the low half).
+    #[allow(clippy::should_implement_trait)]
     pub fn neg(self) -> bool {
         self.0 & 1 != 0
     }
@@ -182,7 +183,9 @@ impl Inst {
         }
         let x = self.get(Field::offset);
         match self.format() {
-            _ if flat && matches!(self.target, Target::Gfx1201 | Target::Gfx1250) => sext(x, 24),
+            _ if flat && self.is_gfx12() => sext(x, 24),
+            // FLAT itself has 12 bits without a sign; global and scratch instructions have 13 with one.
+            Format::Flat => i64::from(x & 0xfff),
             _ if flat => sext(x, 13),
             Format::Smem if self.target.is_gfx9() || !self.is_gfx12() => sext(x, 21),
             Format::Smem => sext(x, 24),
@@ -195,18 +198,44 @@ impl Inst {
         matches!(self.target, Target::Gfx1201 | Target::Gfx1250)
     }
 
+    /// The first operand that it writes.
+    pub fn dst(&self) -> Option<Operand> {
+        let (_, field, _) = self.row().operands().find(|(_, _, out)| *out)?;
+        self.operand(field)
+    }
+
+    /// Its operands in LLVM's order: field, and whether it is a result.
+    pub fn operands(&self) -> impl Iterator<Item = (Field, bool)> {
+        self.row().operands().map(|(_, f, out)| (f, out))
+    }
+
+    /// Whether it reads a register that no operand names.
+    pub fn reads(&self, r: Implicit) -> bool {
+        self.row().uses >> r as u8 & 1 != 0
+    }
+
+    /// Whether it writes a register that no operand names.
+    pub fn writes(&self, r: Implicit) -> bool {
+        self.row().defs >> r as u8 & 1 != 0
+    }
+
+    /// Whether the record has that flag.
+    pub fn flag(&self, f: Flag) -> bool {
+        self.row().flags >> f as u8 & 1 != 0
+    }
+
     /// An atomic that answers the old value.
     pub fn returns(&self) -> bool {
-        self.row().flags & 1 << 5 != 0
+        self.flag(Flag::AtomicReturns)
     }
 
     /// It may read memory.
     pub fn loads(&self) -> bool {
-        self.row().flags & 1 != 0
+        self.flag(Flag::Loads)
     }
 
     /// It may write memory.
     pub fn stores(&self) -> bool {
-        self.row().flags & 2 != 0
+        self.flag(Flag::Stores)
     }
 }

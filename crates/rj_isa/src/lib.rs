@@ -31,5 +31,5 @@ pub use gen_names::{Field, Op};
 pub use inst::{DecodeError, Inst, Mods};
 pub use operand::{Operand, Special};
 pub use print::print;
-pub use table::{Format, Ty};
+pub use table::{Flag, Format, Implicit, Ty};
 pub use target::Target;

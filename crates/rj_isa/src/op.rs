@@ -49,4 +49,17 @@ mod tests {
         assert!(has(Target::Gfx1201, Op::S_WAIT_LOADCNT) && !has(Target::Gfx942, Op::S_WAIT_LOADCNT));
         assert!(Op::all_of(Target::Gfx1250).count() > 900);
     }
+
+    #[test]
+    fn no_row_has_more_fields_than_an_instruction_holds() {
+        for row in &ROWS {
+            let mut fields: Vec<u8> = row.spans().iter().map(|s| s[0]).collect();
+            fields.dedup();
+            let n = fields.len();
+            fields.sort_unstable();
+            fields.dedup();
+            assert_eq!(n, fields.len(), "{}: spans of one field stand together", row.name());
+            assert!(n <= crate::inst::FIELDS, "{}", row.name());
+        }
+    }
 }

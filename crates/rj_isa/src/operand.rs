@@ -103,7 +103,7 @@ pub(crate) fn resolve(t: Target, class: &Class, raw: u32, literal: Option<u64>) 
 
 /// The 32-bit scalar register of that number.
 pub(crate) fn scalar_register(t: Target, raw: u32) -> Operand {
-    scalar(t, &Class { kind: Kind::Sreg, ty: Ty::I32, bits: 32, literal: false, name: "", print: "" }, raw, None)
+    scalar(t, &Class { kind: Kind::Sreg, ty: Ty::I32, bits: 32, name: "", print: "" }, raw, None)
 }
 
 fn scalar(t: Target, class: &Class, raw: u32, literal: Option<u64>) -> Operand {

@@ -37,6 +37,58 @@ pub enum Format {
     Other,
 }
 
+/// A register that instructions use without naming it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Implicit {
+    /// The scalar condition code.
+    Scc,
+    /// VCC, or its low half in wave32.
+    Vcc,
+    /// The execution mask.
+    Exec,
+    /// M0.
+    M0,
+    /// The MODE register: rounding and denormals.
+    Mode,
+    /// The scratch base of flat addresses.
+    FlatScratch,
+}
+
+/// A fact that the record states of an instruction. The generator's FLAGS in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flag {
+    /// May read memory.
+    Loads,
+    /// May write memory.
+    Stores,
+    /// Counted by VMCNT (loads).
+    VmCnt,
+    /// Counted by LGKMCNT.
+    LgkmCnt,
+    /// Counted by EXPCNT.
+    ExpCnt,
+    /// An atomic that answers the old value.
+    AtomicReturns,
+    /// An atomic that answers nothing.
+    AtomicNoReturn,
+    /// LLVM's packed flag, set for a few records alone.
+    Packed,
+    /// A dot product.
+    Dot,
+    /// Has effects beyond its operands.
+    SideEffects,
+    /// Runs in the transcendental unit.
+    Trans,
+    /// A floating-point atomic.
+    FpAtomic,
+    /// VOP3's or VOP3P's encoding.
+    Vop3,
+    /// VOP3P's encoding.
+    Vop3p,
+    /// Exists for wave64 alone.
+    Wave64,
+}
+
 /// What the bits of an operand field mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -104,8 +156,6 @@ pub struct Class {
     pub kind: Kind,
     pub ty: Ty,
     pub bits: u16,
-    /// A literal may follow.
-    pub literal: bool,
     pub name: &'static str,
     pub print: &'static str,
 }
@@ -156,11 +206,6 @@ impl Row {
     /// May write memory.
     pub fn stores(&self) -> bool {
         self.flag(1)
-    }
-
-    /// An atomic that answers the old value.
-    pub fn returns(&self) -> bool {
-        self.flag(5)
     }
 
     /// A memory atomic.
