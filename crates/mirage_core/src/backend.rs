@@ -70,7 +70,8 @@ pub trait Backend: Sync {
     }
     /// Rank among those installed when nobody chose one; the highest is taken.
     fn preference(&self) -> u32;
-    /// Writes its files into `dir`, its own directory in the session, which will be called `final_dir`.
+    /// Writes its files into `dir`, its own directory in the session, which nobody sees yet and which will be called
+    /// `final_dir`.
     fn prepare(&self, emulator: &EmulatorDef, dir: &Path, final_dir: &Path) -> Result<(), Error>;
     /// What the workload gets. An error if anything is missing: it must never run unemulated in silence.
     fn injection(&self, exe: &Path, env: Env<'_>, dir: &Path, record_dir: &Path) -> Result<Injection, Error>;

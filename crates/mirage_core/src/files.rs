@@ -21,11 +21,22 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-/// Writes a document as indented JSON with a final newline, atomically.
+/// Writes a file that nobody looks at yet: in a directory that still has a temporary name.
+pub fn write_unseen(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    create_private(path).and_then(|mut f| f.write_all(bytes)).map_err(|e| Error::io("write", path, e))
+}
+
+/// Writes a document atomically, see [`to_json`].
 pub fn write_json<T: serde::Serialize>(path: &Path, document: &T) -> Result<(), Error> {
-    let mut text = serde_json::to_vec_pretty(document).map_err(|e| Error::io("write", path, e))?;
+    write_atomic(path, &to_json(document)?)
+}
+
+/// A document as indented JSON with a final newline.
+pub fn to_json<T: serde::Serialize>(document: &T) -> Result<Vec<u8>, Error> {
+    let mut text = serde_json::to_vec_pretty(document)
+        .map_err(|e| Error::new("json", format!("cannot write a document as JSON: {e}")))?;
     text.push(b'\n');
-    write_atomic(path, &text)
+    Ok(text)
 }
 
 /// Creates a file that only its owner may read.

@@ -3,11 +3,11 @@
 //! The layout is docs/state-layout.md. The holder of `node/0/lock` is the only writer.
 
 use crate::defs::{Command, EmulatorDef, ExecDef, ExecStatus, NodeStatus, ProfileDef, SessionDef, SessionHealth, State};
-use crate::files::{Lock, create_private, make_dir, make_private_dir, write_atomic, write_json};
+use crate::files::{Lock, make_dir, make_private_dir, to_json, write_atomic, write_json, write_unseen};
 use crate::time::Utc;
 use crate::{Error, Roots, ids};
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,6 @@ pub struct Session {
     /// Its definition.
     pub def: SessionDef,
     dir: PathBuf,
-    status: ExecStatus,
     _locks: [Lock; 3],
 }
 
@@ -86,16 +85,16 @@ impl Session {
         let profile = ProfileDef { name: request.profile.into(), emulator: request.emulator.clone() };
         let workdir = request.workdir.display().to_string();
         let def = SessionDef { id, key: ids::key(), profile, workdir, created_at: Utc::now().rfc3339() };
-        write_json(&new.join("def.json"), &def)?;
-        write_json(&new.join("health.json"), &SessionHealth::now(State::Ready))?;
-        write_atomic(&new.join("node/0/pid"), format!("{}\n", std::process::id()).as_bytes())?;
+        write_unseen(&new.join("def.json"), &to_json(&def)?)?;
+        write_unseen(&new.join("health.json"), &to_json(&SessionHealth::now(State::Ready))?)?;
+        write_unseen(&new.join("node/0/pid"), format!("{}\n", std::process::id()).as_bytes())?;
         fill(&new.join("rocjitsu"), &dir.join("rocjitsu"))?;
-        write_atomic(&new.join("exec/next"), b"1\n")?;
+        write_unseen(&new.join("exec/next"), b"1\n")?;
         exec_files(&new.join("exec").join(&exec), &def, request.argv)?;
 
         // A directory of that name is in the way only if another session drew the same id in this second.
         std::fs::rename(new, &dir).map_err(|e| Error::io("create the session's directory", &dir, e))?;
-        Ok(Session { def, dir, status: ExecStatus::default(), _locks: locks })
+        Ok(Session { def, dir, _locks: locks })
     }
 
     /// The session's directory.
@@ -119,21 +118,17 @@ impl Session {
 
     /// Writes that the command has a process.
     pub fn started(&mut self, pid: i32) -> Result<(), Error> {
-        self.status.started = true;
-        self.status.started_at = Some(Utc::now().rfc3339());
-        self.status.nodes.insert("0".into(), NodeStatus { pid: Some(pid), exit_code: None });
+        let nodes = [("0".to_string(), NodeStatus { pid: Some(pid), exit_code: None })].into();
+        let started_at = Some(Utc::now().rfc3339());
+        let status = ExecStatus { started: true, started_at, nodes, ..ExecStatus::default() };
         write_atomic(&self.node_dir().join("pid"), format!("{pid}\n").as_bytes())?;
-        write_json(&self.exec_dir().join("status.json"), &self.status)
+        write_json(&self.exec_dir().join("status.json"), &status)
     }
 
-    /// Writes that the command was waited for.
+    /// Writes that the command was waited for. status.json stays as it is: the directory is about to go, and readers
+    /// compute the status from `lock` and `exit_code`.
     pub fn ended(&mut self, code: i32) -> Result<(), Error> {
-        self.status.ended = true;
-        self.status.ended_at = Some(Utc::now().rfc3339());
-        self.status.exit_code = Some(code);
-        self.status.nodes.entry("0".into()).or_default().exit_code = Some(code);
-        write_atomic(&self.node_dir().join("exit_code"), format!("{code}\n").as_bytes())?;
-        write_json(&self.exec_dir().join("status.json"), &self.status)
+        write_atomic(&self.node_dir().join("exit_code"), format!("{code}\n").as_bytes())
     }
 
     /// Removes the directory. What cannot be removed is an error that names it.
@@ -169,14 +164,12 @@ fn temporary(sessions: &Path) -> Result<PathBuf, Error> {
 }
 
 fn exec_files(dir: &Path, def: &SessionDef, argv: &[OsString]) -> Result<(), Error> {
-    let path = dir.join("argv");
-    let mut file = create_private(&path).map_err(|e| Error::io("create", &path, e))?;
     let mut bytes = Vec::new();
     for a in argv {
         bytes.extend_from_slice(a.as_bytes());
         bytes.push(0);
     }
-    file.write_all(&bytes).map_err(|e| Error::io("write", &path, e))?;
+    write_unseen(&dir.join("argv"), &bytes)?;
     let mut words = argv.iter().map(|a| a.to_string_lossy().into_owned());
     let exec = ExecDef {
         timestamp: def.created_at.clone(),
@@ -189,6 +182,5 @@ fn exec_files(dir: &Path, def: &SessionDef, argv: &[OsString]) -> Result<(), Err
         streams: "inherited".into(),
         keep: false,
     };
-    write_json(&dir.join("def.json"), &exec)?;
-    write_json(&dir.join("status.json"), &ExecStatus::default())
+    write_unseen(&dir.join("def.json"), &to_json(&exec)?)
 }

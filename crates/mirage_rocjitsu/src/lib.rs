@@ -6,7 +6,7 @@ mod library;
 use mirage_core::Error;
 use mirage_core::backend::{Backend, Env, Injection, Installed, OptionDef, Registered, Supported};
 use mirage_core::defs::EmulatorDef;
-use mirage_core::files::{write_atomic, write_json};
+use mirage_core::files::{to_json, write_unseen};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -74,10 +74,10 @@ impl Backend for Rocjitsu {
         if let Some(n) = emulator.options.get("cpu_thread_budget") {
             config["cpu_thread_budget"] = n.clone();
         }
-        write_json(&dir.join("rj_config.json"), &config)?;
+        write_unseen(&dir.join("rj_config.json"), &to_json(&config)?)?;
         let mut line = final_dir.join("rj_config.json").into_os_string();
         line.push("\n");
-        write_atomic(&dir.join("config_path"), line.as_bytes())
+        write_unseen(&dir.join("config_path"), line.as_bytes())
     }
 
     fn injection(&self, exe: &Path, env: Env<'_>, dir: &Path, record_dir: &Path) -> Result<Injection, Error> {
