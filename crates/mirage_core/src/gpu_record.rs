@@ -153,9 +153,15 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("mirage-gpu-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let put = |name: &str, text: &str| std::fs::write(dir.join(name), text).unwrap();
-        put("1.json", r#"{"program": "/a", "opened_at": "2026-01-02T00:00:00Z", "dispatches": 2, "wave_instructions": 12000,
-            "faults": ["f"], "unknown_requests": {"ioctl 9": 2}, "of_tomorrow": 1}"#);
-        put("2.json", r#"{"opened_at": "2026-01-01T00:00:00Z", "dispatches": 1, "wave_instructions": 345, "unknown_requests": {"ioctl 9": 1}}"#);
+        put(
+            "1.json",
+            r#"{"program": "/a", "opened_at": "2026-01-02T00:00:00Z", "dispatches": 2, "wave_instructions": 12000,
+            "faults": ["f"], "unknown_requests": {"ioctl 9": 2}, "of_tomorrow": 1}"#,
+        );
+        put(
+            "2.json",
+            r#"{"opened_at": "2026-01-01T00:00:00Z", "dispatches": 1, "wave_instructions": 345, "unknown_requests": {"ioctl 9": 1}}"#,
+        );
         put("3.json", r#"{"program": "/b", "opened_at": null, "runtime": "/lib/libhsa-runtime64.so.1"}"#);
         put("4.json", "{");
         put("5.json.tmp.7", "{");

@@ -2,7 +2,9 @@
 //!
 //! The layout is docs/state-layout.md. The holder of `node/0/lock` is the only writer.
 
-use crate::defs::{Command, EmulatorDef, ExecDef, ExecStatus, NodeStatus, ProfileDef, SessionDef, SessionHealth, State};
+use crate::defs::{
+    Command, EmulatorDef, ExecDef, ExecStatus, NodeStatus, ProfileDef, SessionDef, SessionHealth, State,
+};
 use crate::files::{Lock, make_dir, make_private_dir, to_json, write_atomic, write_json, write_unseen};
 use crate::time::Utc;
 use crate::{Error, Roots, ids};
@@ -66,7 +68,8 @@ impl Session {
     ) -> Result<Session, Error> {
         let exec = ids::exec(0);
         let node = format!("exec/{exec}/node/0");
-        for dir in ["node", "node/0", "rocjitsu", "exec", &format!("exec/{exec}"), &format!("exec/{exec}/node"), &node] {
+        for dir in ["node", "node/0", "rocjitsu", "exec", &format!("exec/{exec}"), &format!("exec/{exec}/node"), &node]
+        {
             make_dir(&new.join(dir))?;
         }
         make_dir(&new.join(&node).join("gpu"))?;

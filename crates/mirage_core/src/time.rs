@@ -27,10 +27,7 @@ impl Utc {
         let shifted = (5 * day_of_year + 2) / 153;
         let day = day_of_year - (153 * shifted + 2) / 5 + 1;
         let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-        Utc {
-            date: (year + era * 400 + u64::from(month <= 2), month, day),
-            clock: (s / 3600, s / 60 % 60, s % 60),
-        }
+        Utc { date: (year + era * 400 + u64::from(month <= 2), month, day), clock: (s / 3600, s / 60 % 60, s % 60) }
     }
 
     /// `2026-06-16T19:16:36Z`.

@@ -36,8 +36,7 @@ pub(crate) fn warn(text: &str, hint: &str) {
 pub(crate) fn error(e: &Error, as_json: bool) {
     let mut err = std::io::stderr().lock();
     if as_json {
-        let document =
-            serde_json::json!({"error": {"code": e.code, "message": e.message, "hint": e.hint}});
+        let document = serde_json::json!({"error": {"code": e.code, "message": e.message, "hint": e.hint}});
         let _ = writeln!(err, "{document}");
         return;
     }

@@ -89,8 +89,11 @@ impl Backend for Rocjitsu {
                 .hint("build it with `cargo build --workspace`, or name it with ROCJITSU_LIB=PATH"));
         };
         if library.as_os_str().as_bytes().iter().any(|&b| b == b':' || b.is_ascii_whitespace()) {
-            let message = format!("the dynamic loader cannot preload {}: its path has a blank or a colon", library.display());
-            return Err(Error::new("preload-path", message).hint("copy it elsewhere and name it with ROCJITSU_LIB=PATH"));
+            let message =
+                format!("the dynamic loader cannot preload {}: its path has a blank or a colon", library.display());
+            return Err(
+                Error::new("preload-path", message).hint("copy it elsewhere and name it with ROCJITSU_LIB=PATH")
+            );
         }
         let pair = |k: &str, v: OsString| (OsString::from(k), v);
         let mut vars: Vec<_> = ENVIRONMENT.iter().map(|(k, v)| pair(k, v.into())).collect();

@@ -7,9 +7,7 @@ use super::environment::Vars;
 use crate::{screen, stage};
 use mirage_core::Error;
 use nix::sys::signal::{SigSet, Signal as NixSignal};
-use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpgrp, getpid, kill_process, kill_process_group, wait,
-};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgrp, getpid, kill_process, kill_process_group, wait};
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
