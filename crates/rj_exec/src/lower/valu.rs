@@ -9,6 +9,7 @@ use crate::ops::divide::*;
 use crate::ops::f32ops::*;
 use crate::ops::int::*;
 use crate::ops::wide::*;
+use crate::salu::s_mov_b64;
 use crate::shapes::{Bin, Carry, Test, Test64, Tri, Un, Wide, carry_h, choose_h, test64_h};
 use crate::wave::{EXEC, VCC, s_off};
 use rj_isa::{Field, Format, Inst, Op, Operand};
@@ -595,18 +596,23 @@ fn shift64<O: Wide>(l: &mut Lower<'_, '_>, i: &Inst) -> Result<()> {
     Ok(())
 }
 
-/// The product's carry out goes to `sdst` before the sum overwrites a source.
+/// The carry is computed before the sum overwrites a source, and stored after the product has read a scalar that the
+/// carry's place may hold.
 fn mad64<O: Wide>(l: &mut Lower<'_, '_>, i: &Inst, signed: bool) -> Result<()> {
     if i.is(Field::clamp) {
         return Err(Refusal::Unsupported);
     }
     let (a, b, c) = (l.bits32(i, S0)?, l.bits32(i, S1)?, l.bits64(i, S2)?);
     let d = l.vdst(i)?;
-    if let Some(op) = i.operand(Field::sdst).filter(|op| !matches!(op, Operand::Special(rj_isa::Special::Null))) {
-        let (va, vb, vc) = (l.vector(a), l.vector(b), vector64(l, c));
-        let s = l.sdst(op, 2)?;
-        l.emit(mad64_carry, s, va, vb, vc, u64::from(signed));
-    }
+    let sdst = i.operand(Field::sdst).filter(|op| !matches!(op, Operand::Special(rj_isa::Special::Null)));
+    let Some(op) = sdst else {
+        l.wide::<O>(d, a.off, b.off, c.off);
+        return Ok(());
+    };
+    let (va, vb, vc) = (l.vector(a), l.vector(b), vector64(l, c));
+    let (s, t) = (l.sdst(op, 2)?, l.stemp());
+    l.emit(mad64_carry, t, va, vb, vc, u64::from(signed));
     l.wide::<O>(d, a.off, b.off, c.off);
+    l.emit(s_mov_b64, s, t, t, 0, 0);
     Ok(())
 }
