@@ -1,4 +1,5 @@
-//! Random bytes from a fixed seed, raw and beginning as real encodings do.
+//! Random bytes from a fixed seed, raw and beginning as real encodings do. RJ_FUZZ_SEED and RJ_FUZZ_ROUNDS choose
+//! others.
 
 use rj_isa::fuzz_one;
 
@@ -16,8 +17,11 @@ impl Random {
 
 #[test]
 fn any_bytes_decode_encode_and_decode_to_the_same_instruction() {
-    let mut r = Random(0x9e37_79b9_7f4a_7c15);
-    let rounds = 400_000_u32;
+    let number = |name: &str, default: u64| -> u64 {
+        std::env::var(name).map_or(default, |v| v.parse().expect("a number"))
+    };
+    let mut r = Random(number("RJ_FUZZ_SEED", 0x9e37_79b9_7f4a_7c15));
+    let rounds = number("RJ_FUZZ_ROUNDS", 400_000) as u32;
     let mut instructions = 0;
     for i in 0..rounds {
         let mut data = [0u8; 21];

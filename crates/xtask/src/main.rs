@@ -1,5 +1,6 @@
 //! Generation, tests, benchmarks: `cargo xtask <command>`.
 
+mod fuzz;
 mod gen_isa;
 mod test;
 
@@ -10,8 +11,10 @@ fn main() -> ExitCode {
     let r = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["gen"] => gen_isa::run(false),
         ["gen", "--check"] => gen_isa::run(true),
+        ["fuzz", what] => fuzz::run(what, "60"),
+        ["fuzz", what, seconds] => fuzz::run(what, seconds),
         ["test"] => test::all(),
-        _ => Err("usage: cargo xtask test | gen [--check]".to_string()),
+        _ => Err("usage: cargo xtask test | gen [--check] | fuzz isa [seconds]".to_string()),
     };
     match r {
         Ok(()) => ExitCode::SUCCESS,
