@@ -17,9 +17,8 @@ impl Random {
 
 #[test]
 fn any_bytes_decode_encode_and_decode_to_the_same_instruction() {
-    let number = |name: &str, default: u64| -> u64 {
-        std::env::var(name).map_or(default, |v| v.parse().expect("a number"))
-    };
+    let number =
+        |name: &str, default: u64| -> u64 { std::env::var(name).map_or(default, |v| v.parse().expect("a number")) };
     let mut r = Random(number("RJ_FUZZ_SEED", 0x9e37_79b9_7f4a_7c15));
     let rounds = number("RJ_FUZZ_ROUNDS", 400_000) as u32;
     let mut instructions = 0;
