@@ -144,7 +144,7 @@ fn sensor(gpu: &GpuInstance, r: &Request) -> Result<u32, Errno> {
 
 /// How images are tiled over channels. The driver's golden values of CDNA (gfx_v9_0.c, gfx_v9_4_3.c); 0 elsewhere,
 /// where images are not emulated.
-fn gb_addr_config(target: Target) -> u32 {
+pub fn gb_addr_config(target: Target) -> u32 {
     match target {
         Target::Gfx90a => 0x2201_4042,
         Target::Gfx942 | Target::Gfx950 => 0x2a11_4042,

@@ -8,7 +8,7 @@ mod info;
 pub mod ioctl;
 mod query;
 
-pub use info::{info, info_on};
+pub use info::{gb_addr_config, info, info_on};
 pub use query::query_name;
 
 /// Driver name of DRM_IOCTL_VERSION.

@@ -83,7 +83,7 @@ pub fn alloc(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(), Err
             (Backing::Heap(off), off)
         }
         USERPTR => {
-            if user % PAGE != 0 || user == 0 {
+            if !user.is_multiple_of(PAGE) || user == 0 {
                 return Err(Errno::EINVAL);
             }
             (Backing::User(user), user)

@@ -2,7 +2,7 @@
 
 use super::{Args, gpu};
 use crate::process::{Driver, State};
-use crate::{Errno, raw, user};
+use crate::{Errno, drm, raw, user};
 
 /// Version 1.17 (rocm/README: below 1.16 virtual-memory management breaks).
 pub fn version(a: &mut Args) -> Result<(), Errno> {
@@ -81,9 +81,9 @@ pub fn apertures_old(driver: &Driver, arg: u64) -> Result<i32, Errno> {
     user::write(arg, &b).map(|()| 0)
 }
 
-/// Tiling is of no use to compute; gfx9 and later report zeros.
+/// Tiling is of no use to compute; gfx9 and later report zeros, and the one register that DRM tells, too.
 pub fn tiles(driver: &Driver, a: &mut Args) -> Result<(), Errno> {
-    gpu(driver, a.u32(24))?;
+    let gpu = gpu(driver, a.u32(24))?;
     for (at, count, most) in [(0, 16, 32u32), (8, 20, 16)] {
         let n = a.u32(count).min(most);
         if n > 0 {
@@ -91,7 +91,7 @@ pub fn tiles(driver: &Driver, a: &mut Args) -> Result<(), Errno> {
         }
         a.set32(count, n);
     }
-    a.set32(28, 0);
+    a.set32(28, drm::gb_addr_config(driver.gpus[gpu].gpu.target));
     a.set32(32, 0);
     a.set32(36, 0);
     Ok(())

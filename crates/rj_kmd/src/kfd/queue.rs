@@ -56,7 +56,7 @@ pub fn create(driver: &Driver, a: &mut Args) -> Result<(), Errno> {
             drop(state);
             driver.shared.counts().queues += 1;
             a.set32(52, id);
-            a.set64(24, doorbell_offset(driver.gpus[g].gpu_id()) | u64::from(slot) * 8);
+            a.set64(24, doorbell_offset(driver.gpus[g].gpu_id()) | (u64::from(slot) * 8));
             record::changed();
             Ok(())
         }
