@@ -197,6 +197,7 @@ fn float(ty: Ty, raw: u32) -> u64 {
 fn expand_literal(class: &Class, lit: u64) -> u64 {
     match class.ty {
         Ty::F64 => lit << 32,
+        Ty::I16 | Ty::F16 | Ty::Bf16 => lit & 0xffff,
         Ty::F32x2 | Ty::I32x2 => lit & 0xffff_ffff | lit << 32,
         // Zero-extended for 64 bits; signed operations extend the sign in `Inst::operand`.
         _ => lit & 0xffff_ffff,

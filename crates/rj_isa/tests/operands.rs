@@ -24,6 +24,12 @@ fn literals_of_64_bit_operands_extend_by_signedness() {
 }
 
 #[test]
+fn literals_of_16_bit_operands_have_16_bits() {
+    // v_and_b16 v0.l, 0xffffff00, v1.l
+    assert_eq!(constant(Target::Gfx1100, "000062d7ff02020000ffffff", Field::src0), 0xff00);
+}
+
+#[test]
 fn inline_constants_have_the_operands_type() {
     // s_mov_b64 s[0:1], -1; v_add_f16 v0, 1.0, v0; v_add_f32 v0, 1.0, v0; v_fract_f64 v[0:1], 1.0
     assert_eq!(constant(Target::Gfx942, "c10180be", Field::src0), u64::MAX);
