@@ -6,6 +6,7 @@ use crate::memory::NONE;
 use crate::memory::vector::sub;
 use crate::memory::{atomic, atomic::Kind, lds, scalar, space, vector};
 use crate::salu;
+use crate::uop::Handler;
 use crate::wave::{s_off, v_off};
 use rj_isa::{Field, Inst, Op, Operand, Special, Target};
 
@@ -25,7 +26,21 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
         | Op::S_GL1_INV
         | Op::BUFFER_GL0_INV
         | Op::BUFFER_GL1_INV
-        | Op::DS_NOP => {
+        | Op::DS_NOP
+        | Op::GLOBAL_INV
+        | Op::GLOBAL_WB
+        | Op::GLOBAL_WBINV
+        | Op::GLOBAL_PREFETCH_B8
+        | Op::FLAT_PREFETCH_B8
+        | Op::S_DCACHE_DISCARD
+        | Op::S_DCACHE_DISCARD_X2
+        | Op::S_ATC_PROBE
+        | Op::S_ATC_PROBE_BUFFER
+        | Op::S_PREFETCH_DATA
+        | Op::S_PREFETCH_DATA_PC_REL
+        | Op::S_PREFETCH_INST
+        | Op::S_PREFETCH_INST_PC_REL
+        | Op::S_BUFFER_PREFETCH_DATA => {
             l.emit(salu::nop, 0, 0, 0, 0, 0);
             return Ok(Flow::On);
         }
@@ -47,8 +62,10 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
         (space::BUFFER, r)
     } else if let Some(r) = done.strip_prefix("DS_") {
         return ds(l, i, r);
-    } else if let Some(r) = done.strip_prefix("S_LOAD_DWORD").or(done.strip_prefix("S_BUFFER_LOAD_DWORD")) {
-        return smem(l, i, r);
+    } else if let Some(r) = done.strip_prefix("S_LOAD_") {
+        return smem(l, i, r, false);
+    } else if let Some(r) = done.strip_prefix("S_BUFFER_LOAD_") {
+        return smem(l, i, r, true);
     } else {
         return Err(Refusal::Unsupported);
     };
@@ -360,19 +377,22 @@ fn ds_atomic(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
     Ok(Flow::On)
 }
 
-fn smem(l: &mut Lower<'_, '_>, i: &Inst, count: &str) -> Result<Flow> {
-    let n = match count {
-        "" => 1,
-        "X2" => 2,
-        "X3" => 3,
-        "X4" => 4,
-        "X8" => 8,
-        "X16" => 16,
+fn smem(l: &mut Lower<'_, '_>, i: &Inst, what: &str, buffer: bool) -> Result<Flow> {
+    let (n, kind) = match what {
+        "DWORD" | "B32" => (1, None),
+        "DWORDX2" | "B64" => (2, None),
+        "DWORDX3" | "B96" => (3, None),
+        "DWORDX4" | "B128" => (4, None),
+        "DWORDX8" | "B256" => (8, None),
+        "DWORDX16" | "B512" => (16, None),
+        "U8" => (1, Some(sub::U8)),
+        "I8" => (1, Some(sub::I8)),
+        "U16" => (1, Some(sub::U16)),
+        "I16" => (1, Some(sub::I16)),
         _ => return Err(Refusal::Unsupported),
     };
     let d = l.operand(i, Field::sdst)?;
     let d = l.sdst(d, n)?;
-    let buffer = format!("{:?}", i.op).starts_with("S_BUFFER");
     let base = l.operand(i, Field::sbase)?;
     let a = s_off(l.sreg(base, if buffer { 4 } else { 2 })?);
     let c = match i.operand(Field::soffset) {
@@ -380,6 +400,12 @@ fn smem(l: &mut Lower<'_, '_>, i: &Inst, count: &str) -> Result<Flow> {
         Some(op) => s_off(l.sreg(op, 1)?),
     };
     let imm = if i.has(Field::offset) { i.offset().cast_unsigned() } else { 0 };
-    l.emit(if buffer { scalar::s_buffer_load } else { scalar::s_load }, d, a, n as u32, c, imm);
+    let (h, b): (Handler, u32) = match (kind, buffer) {
+        (None, false) => (scalar::s_load, n as u32),
+        (None, true) => (scalar::s_buffer_load, n as u32),
+        (Some(k), false) => (scalar::s_load_sub, k as u32),
+        (Some(k), true) => (scalar::s_buffer_load_sub, k as u32),
+    };
+    l.emit(h, d, a, b, c, imm);
     Ok(Flow::On)
 }
