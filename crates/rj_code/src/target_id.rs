@@ -88,7 +88,8 @@ impl TargetId {
     pub fn parse(text: &str) -> Option<TargetId> {
         let at = text.find("gfx")?;
         let head = &text[..at];
-        if !head.is_empty() && !(head.contains("amdgcn") && head.ends_with('-')) {
+        let is_prefix = head.is_empty() || head.contains("amdgcn") && head.ends_with('-');
+        if !is_prefix {
             return None;
         }
         let mut parts = text[at..].split(':');
