@@ -10,29 +10,35 @@ const TARGETS: [Target; 2] = [Target::Gfx90a, Target::Gfx942];
 
 /// Lane 0 of each wave adds 1 to the dword that the first argument points to.
 const COUNT: [u32; 10] = [
-    0xc006_0100, 0, // s_load_dwordx2 s[4:5], s[0:1], 0x0
+    0xc006_0100,
+    0,           // s_load_dwordx2 s[4:5], s[0:1], 0x0
     0x7e02_0280, // v_mov_b32 v1, 0
     0x7e04_0281, // v_mov_b32 v2, 1
     0x7d94_0080, // v_cmp_eq_u32 vcc, 0, v0
     0x86fe_6a7e, // s_and_b64 exec, exec, vcc
     0xbf8c_c07f, // s_waitcnt lgkmcnt(0)
-    0xdd08_8000, 0x0004_0201, // global_atomic_add v1, v2, s[4:5]
+    0xdd08_8000,
+    0x0004_0201, // global_atomic_add v1, v2, s[4:5]
     0xbf81_0000, // s_endpgm
 ];
 
 /// The same, then waits until the dword reaches the second argument (32 bits at 8).
 const MEET: [u32; 20] = [
-    0xc006_0100, 0, // s_load_dwordx2 s[4:5], s[0:1], 0x0
-    0xc002_0180, 8, // s_load_dword s6, s[0:1], 0x8
+    0xc006_0100,
+    0, // s_load_dwordx2 s[4:5], s[0:1], 0x0
+    0xc002_0180,
+    8,           // s_load_dword s6, s[0:1], 0x8
     0x7e02_0280, // v_mov_b32 v1, 0
     0x7e04_0281, // v_mov_b32 v2, 1
     0x7d94_0080, // v_cmp_eq_u32 vcc, 0, v0
     0x86fe_6a7e, // s_and_b64 exec, exec, vcc
     0xbf8c_c07f, // s_waitcnt lgkmcnt(0)
-    0xdd08_8000, 0x0004_0201, // global_atomic_add v1, v2, s[4:5]
+    0xdd08_8000,
+    0x0004_0201, // global_atomic_add v1, v2, s[4:5]
     0xbf8c_0f70, // s_waitcnt vmcnt(0)
     0xbf8e_0001, // s_sleep 1
-    0xdc51_8000, 0x0304_0001, // global_load_dword v3, v1, s[4:5] glc
+    0xdc51_8000,
+    0x0304_0001, // global_load_dword v3, v1, s[4:5] glc
     0xbf8c_0f70, // s_waitcnt vmcnt(0)
     0x7e0e_0503, // v_readfirstlane_b32 s7, v3
     0xbf0a_0607, // s_cmp_lt_u32 s7, s6
@@ -42,15 +48,20 @@ const MEET: [u32; 20] = [
 
 /// gfx942: stores 0x55 to private offset 4, loads it again, stores it to the first argument's buffer.
 const PRIVATE: [u32; 15] = [
-    0x7e02_02ff, 0x55, // v_mov_b32 v1, 0x55
-    0xdc70_4004, 0x007f_0100, // scratch_store_dword off, v1, off offset:4
+    0x7e02_02ff,
+    0x55, // v_mov_b32 v1, 0x55
+    0xdc70_4004,
+    0x007f_0100, // scratch_store_dword off, v1, off offset:4
     0xbf8c_0f70, // s_waitcnt vmcnt(0)
-    0xdc50_4004, 0x027f_0000, // scratch_load_dword v2, off, off offset:4
+    0xdc50_4004,
+    0x027f_0000, // scratch_load_dword v2, off, off offset:4
     0xbf8c_0f70, // s_waitcnt vmcnt(0)
-    0xc006_0100, 0, // s_load_dwordx2 s[4:5], s[0:1], 0x0
+    0xc006_0100,
+    0,           // s_load_dwordx2 s[4:5], s[0:1], 0x0
     0x2406_0082, // v_lshlrev_b32 v3, 2, v0
     0xbf8c_c07f, // s_waitcnt lgkmcnt(0)
-    0xdc70_8000, 0x0004_0203, // global_store_dword v3, v2, s[4:5]
+    0xdc70_8000,
+    0x0004_0203, // global_store_dword v3, v2, s[4:5]
     0xbf81_0000, // s_endpgm
 ];
 
