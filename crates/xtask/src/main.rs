@@ -14,7 +14,8 @@ fn main() -> ExitCode {
         ["fuzz", what] => fuzz::run(what, "60"),
         ["fuzz", what, seconds] => fuzz::run(what, seconds),
         ["test"] => test::all(),
-        _ => Err("usage: cargo xtask test | gen [--check] | fuzz isa [seconds]".to_string()),
+        ["rootfs", kind] => test::rootfs(kind).map(|dir| println!("{}", dir.display())),
+        _ => Err("usage: cargo xtask test | rootfs sid|trixie|bookworm | gen [--check] | fuzz isa [seconds]".to_string()),
     };
     match r {
         Ok(()) => ExitCode::SUCCESS,
