@@ -47,6 +47,8 @@ pub struct Code {
 
 #[derive(Default)]
 struct State {
+    /// Boxed: other threads hold references while the list grows.
+    #[allow(clippy::vec_box)]
     blocks: Vec<Box<Block>>,
     used: u32,
     slots: HashMap<Key, u32>,

@@ -133,7 +133,7 @@ impl Snapshot {
 
     /// A dword of guest memory as an atomic, 4-byte aligned.
     pub fn atomic_u32(&self, va: u64, write: bool) -> Result<&AtomicU32, Denied> {
-        if va % 4 != 0 {
+        if !va.is_multiple_of(4) {
             return Err(Denied { va, write, mapped: true });
         }
         let p = self.host(va, 4, write)?;
@@ -143,7 +143,7 @@ impl Snapshot {
 
     /// A quadword of guest memory as an atomic, 8-byte aligned.
     pub fn atomic_u64(&self, va: u64, write: bool) -> Result<&AtomicU64, Denied> {
-        if va % 8 != 0 {
+        if !va.is_multiple_of(8) {
             return Err(Denied { va, write, mapped: true });
         }
         let p = self.host(va, 8, write)?;

@@ -239,7 +239,7 @@ impl AqlQueue {
     fn describe(&self, map: &Snapshot, p: &DispatchPacket) -> Result<Dispatch, Stop> {
         let bad = |why: String| Stop::refused(Failure::KernelObject, why);
         let object = p.object;
-        if object == 0 || object % 64 != 0 {
+        if object == 0 || !object.is_multiple_of(64) {
             return Err(bad(format!("the kernel object {object:#x} is no kernel descriptor's address")));
         }
         let mut bytes = [0; KernelDescriptor::SIZE];
@@ -249,7 +249,7 @@ impl AqlQueue {
         match map.find(entry) {
             None => return Err(bad(format!("the entry {entry:#x} of kernel object {object:#x} is not mapped"))),
             Some(r) if !r.exec => return Err(Stop::Fetch(entry)),
-            Some(_) if entry % 256 != 0 => {
+            Some(_) if !entry.is_multiple_of(256) => {
                 return Err(bad(format!("the entry {entry:#x} of kernel object {object:#x} is not 256-aligned")));
             }
             Some(_) => {}

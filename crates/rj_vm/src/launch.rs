@@ -199,6 +199,6 @@ fn residency(d: &Dispatch, gpu: &Gpu) -> u64 {
     let by_vgprs = if d.target.is_gfx9() { c.vgprs / (arch + acc).max(1) } else { c.waves_per_simd };
     let waves = by_vgprs.clamp(1, c.waves_per_simd.max(1)) * c.simds_per_cu.max(1);
     let by_waves = waves / d.waves_per_group().max(1);
-    let by_lds = if d.lds_size == 0 { u32::MAX } else { c.lds_bytes / d.lds_size };
+    let by_lds = c.lds_bytes.checked_div(d.lds_size).unwrap_or(u32::MAX);
     u64::from(by_waves.min(by_lds).max(1)) * u64::from(c.cus.max(1))
 }

@@ -28,7 +28,7 @@ impl Ring {
         if !desc.ring_bytes.is_power_of_two() || desc.ring_bytes < PACKET {
             return Err(QueueError::Bad("ring size"));
         }
-        if desc.doorbell == 0 || desc.doorbell % 8 != 0 {
+        if desc.doorbell == 0 || !desc.doorbell.is_multiple_of(8) {
             return Err(QueueError::Bad("doorbell address"));
         }
         let map = gpu.space.snapshot();
@@ -38,7 +38,7 @@ impl Ring {
         mapped(desc.ring, desc.ring_bytes, true, "ring")?;
         mapped(desc.read_ptr, 8, true, "read pointer")?;
         mapped(desc.write_ptr, 8, false, "write pointer")?;
-        if desc.ring % 64 != 0 || desc.read_ptr % 8 != 0 || desc.write_ptr % 8 != 0 {
+        if !desc.ring.is_multiple_of(64) || !desc.read_ptr.is_multiple_of(8) || !desc.write_ptr.is_multiple_of(8) {
             return Err(QueueError::Bad("alignment"));
         }
         Ok(Ring { desc })
@@ -56,10 +56,12 @@ impl Ring {
 
     /// UPDATE_QUEUE.
     pub fn update(&mut self, update: QueueUpdate) {
-        if let Some((ring, bytes)) = update.ring {
-            if bytes.is_power_of_two() && bytes >= PACKET && ring != 0 {
-                (self.desc.ring, self.desc.ring_bytes) = (ring, bytes);
-            }
+        if let Some((ring, bytes)) = update.ring
+            && bytes.is_power_of_two()
+            && bytes >= PACKET
+            && ring != 0
+        {
+            (self.desc.ring, self.desc.ring_bytes) = (ring, bytes);
         }
         self.desc.priority = update.priority;
         self.desc.percentage = update.percentage;

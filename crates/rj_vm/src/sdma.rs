@@ -269,7 +269,7 @@ fn copy(map: &Snapshot, from: u64, to: u64, len: u64) -> Result<(), Stop> {
 fn fill(map: &Snapshot, to: u64, value: u32, len: u64) -> Result<(), Stop> {
     let bytes = value.to_le_bytes();
     map.pieces(to, len, true, |target, at, n| {
-        if target as usize % 4 == 0 && at % 4 == 0 {
+        if (target as usize).is_multiple_of(4) && at % 4 == 0 {
             // SAFETY: aligned and mapped for `n` bytes by the region's promise.
             let words = unsafe { std::slice::from_raw_parts_mut(target.cast::<std::mem::MaybeUninit<u32>>(), n / 4) };
             words.fill(std::mem::MaybeUninit::new(value));

@@ -15,7 +15,9 @@ fn main() -> ExitCode {
         ["fuzz", what, seconds] => fuzz::run(what, seconds),
         ["test"] => test::all(),
         ["rootfs", kind] => test::rootfs(kind).map(|dir| println!("{}", dir.display())),
-        _ => Err("usage: cargo xtask test | rootfs sid|trixie|bookworm | gen [--check] | fuzz isa [seconds]".to_string()),
+        _ => {
+            Err("usage: cargo xtask test | rootfs sid|trixie|bookworm | gen [--check] | fuzz isa [seconds]".to_string())
+        }
     };
     match r {
         Ok(()) => ExitCode::SUCCESS,

@@ -51,7 +51,7 @@ pub enum Round {
 /// # Safety
 /// Every method of a vector instance must be inlined into a function that enables the instance's CPU features, and
 /// called only on a CPU that has them. Pointers must be valid for 64 bytes.
-#[allow(missing_docs)]
+#[allow(missing_docs, clippy::missing_safety_doc)]
 pub trait Lanes: Copy + 'static {
     type V: Copy;
     type D: Copy;

@@ -46,7 +46,7 @@ fn compare<T: PartialOrd>(a: T, b: T, c: Cmp) -> bool {
         Cmp::Eq => a == b,
         Cmp::Le => a <= b,
         Cmp::Gt => a > b,
-        Cmp::Lg => a < b || a > b,
+        Cmp::Lg => a.partial_cmp(&b).is_some_and(|o| o.is_ne()),
         Cmp::Ge => a >= b,
         Cmp::O => a.partial_cmp(&b).is_some(),
     }
@@ -171,7 +171,7 @@ impl Lanes for Scalar {
     unsafe fn f2i_raw(a: [u32; N]) -> [u32; N] {
         a.map(|a| {
             let x = f(a);
-            if x >= -2_147_483_648.0 && x < 2_147_483_648.0 { (x as i32).cast_unsigned() } else { 0x8000_0000 }
+            if (-2_147_483_648.0..2_147_483_648.0).contains(&x) { (x as i32).cast_unsigned() } else { 0x8000_0000 }
         })
     }
 

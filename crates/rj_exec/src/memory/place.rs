@@ -82,6 +82,9 @@ unsafe fn private(w: *mut Wave, off: u64, len: u64, write: bool, lane: u32) -> P
 }
 
 /// Bytes of LDS.
+///
+/// # Safety
+/// The wave's LDS pointer must be valid.
 #[inline(always)]
 pub unsafe fn lds(w: *mut Wave, off: u64, len: u64) -> Place {
     // SAFETY: the caller's.
@@ -135,7 +138,7 @@ unsafe fn buffer(u: &Uop, w: *mut Wave, lane: u32, extra: u64, len: u64) -> Opti
         } else {
             index < records
         };
-        if !inside && !(swizzle && add_tid) {
+        if !(inside || swizzle && add_tid) {
             return None;
         }
         let at = if swizzle {
