@@ -3,6 +3,7 @@
 use crate::Errno;
 use rj_vm::MemoryFault;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ pub const LIMIT: u32 = 4096;
 
 #[derive(Clone, Debug)]
 struct Event {
+    /// Tells it from a later event of the same id.
+    serial: u64,
     kind: u32,
     auto_reset: bool,
     signaled: bool,
@@ -62,6 +65,7 @@ pub enum End {
 #[derive(Debug, Default)]
 pub struct Events {
     all: Mutex<HashMap<u32, Event>>,
+    made: AtomicU64,
     changed: Condvar,
 }
 
@@ -74,7 +78,8 @@ impl Events {
     pub fn create(&self, kind: u32, auto_reset: bool) -> Result<u32, Errno> {
         let mut all = self.lock();
         let id = (1..LIMIT).find(|id| !all.contains_key(id)).ok_or(Errno(libc::ENOSPC))?;
-        all.insert(id, Event { kind, auto_reset, signaled: false, age: 1, waiters: 0, fault: None });
+        let serial = self.made.fetch_add(1, Ordering::Relaxed);
+        all.insert(id, Event { serial, kind, auto_reset, signaled: false, age: 1, waiters: 0, fault: None });
         Ok(id)
     }
 
@@ -117,11 +122,13 @@ impl Events {
         let mut active = Vec::with_capacity(wants.len());
         for w in wants {
             let e = all.get_mut(&w.id).ok_or(Errno::EINVAL)?;
-            let hit = e.signaled || (w.last_age != 0 && w.last_age != e.age);
+            // Other kinds have other data where signal events have the age.
+            let older = e.kind == SIGNAL && w.last_age != 0 && w.last_age != e.age;
+            let hit = e.signaled || older;
             if hit && e.auto_reset {
                 e.signaled = false;
             }
-            active.push((hit, e.age));
+            active.push((hit, e.age, e.serial));
         }
         let deadline = (timeout != u32::MAX).then(|| Instant::now() + Duration::from_millis(u64::from(timeout)));
         for w in wants {
@@ -134,7 +141,8 @@ impl Events {
             for (w, a) in wants.iter().zip(&mut active) {
                 match all.get(&w.id) {
                     None => gone = true,
-                    Some(e) if e.age != a.1 => *a = (true, e.age),
+                    Some(e) if e.serial != a.2 => gone = true,
+                    Some(e) if e.age != a.1 => *a = (true, e.age, a.2),
                     _ => {}
                 }
             }
@@ -156,8 +164,8 @@ impl Events {
             }
         };
         let mut got = Vec::with_capacity(wants.len());
-        for (w, (hit, _)) in wants.iter().zip(&active) {
-            let Some(e) = all.get_mut(&w.id) else {
+        for (w, (hit, _, serial)) in wants.iter().zip(&active) {
+            let Some(e) = all.get_mut(&w.id).filter(|e| e.serial == *serial) else {
                 got.push(Got::Nothing);
                 continue;
             };

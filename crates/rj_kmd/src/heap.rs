@@ -14,7 +14,6 @@ const LARGE: u64 = 2 << 20;
 pub struct Heap {
     fd: RawFd,
     base: usize,
-    len: u64,
     /// Free ranges: start to length, never adjacent.
     free: BTreeMap<u64, u64>,
 }
@@ -24,7 +23,7 @@ impl Heap {
     pub fn new(len: u64) -> Result<Heap, Errno> {
         let fd = hostfd::keep(raw::memfd(c"rocjitsu-heap", len)?)?;
         let base = raw::map_shared(fd, len).inspect_err(|_| hostfd::drop_kept(fd))?;
-        Ok(Heap { fd, base, len, free: BTreeMap::from([(0, len)]) })
+        Ok(Heap { fd, base, free: BTreeMap::from([(0, len)]) })
     }
 
     /// The file, for mappings of the program.
@@ -35,11 +34,6 @@ impl Heap {
     /// Where the engine sees offset `off`.
     pub fn host(&self, off: u64) -> usize {
         self.base + off as usize
-    }
-
-    /// Whether the range lies in the heap.
-    pub fn holds(&self, off: u64, len: u64) -> bool {
-        off.checked_add(len).is_some_and(|end| end <= self.len)
     }
 
     /// A range of `len` bytes (a multiple of a page) that reads as zeros.

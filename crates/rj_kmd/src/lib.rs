@@ -2,10 +2,13 @@
 //!
 //! It knows no interposition: rj_preload tells it about opens, ioctls and mappings and passes its answers on.
 
+mod bo;
 pub mod config;
+mod dmabuf;
 pub mod drm;
 pub mod errno;
 mod events;
+mod gem;
 mod heap;
 mod host;
 pub mod hostfd;

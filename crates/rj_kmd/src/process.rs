@@ -1,6 +1,8 @@
 //! One process's view of the driver: its open files, and where each call on them goes.
 
+use crate::bo::{Bo, BoId};
 use crate::drm::ioctl::Answer;
+use crate::gem::{self, Gem};
 use crate::heap::{Heap, PAGE};
 use crate::host::Shared;
 use crate::kfd::memory::{DOORBELLS, Object};
@@ -32,6 +34,18 @@ pub struct State {
     pub objects: HashMap<u64, Object>,
     /// The last handle's low half.
     pub next_handle: u64,
+    /// Buffer objects.
+    pub bos: BTreeMap<BoId, Bo>,
+    /// Buffer objects without handles, which a DMA-buf fd may keep.
+    pub dead: Vec<BoId>,
+    /// Where the next object of another process goes, past all heaps.
+    pub next_foreign: u64,
+    /// GEM handles and their mappings.
+    pub gem: Gem,
+    /// The queue that has the GPU's global wave sync, per GPU.
+    pub gws: HashMap<usize, u32>,
+    /// The engine's ends of SMI event fds.
+    pub smi: Vec<RawFd>,
     /// A heap per GPU, made at its first allocation.
     pub heaps: Vec<Option<Heap>>,
     doorbells: Vec<Option<Pages>>,
@@ -45,8 +59,8 @@ pub struct State {
     pub slots: HashSet<(usize, u32)>,
     /// RUNTIME_ENABLE was called.
     pub exceptions: bool,
-    /// The event page is known.
-    pub event_page: bool,
+    /// The handle of the event page.
+    pub event_page: Option<u64>,
 }
 
 fn pages(slot: &mut Option<Pages>, name: &std::ffi::CStr, len: u64) -> Result<Pages, Errno> {
@@ -170,7 +184,10 @@ impl Process {
 
     /// The last fd of a file was closed.
     pub fn close(&self, file: FileId) {
-        self.driver.state().files.remove(&file);
+        let mut state = self.driver.state();
+        if let Some(Device::Render(_)) = state.files.remove(&file) {
+            gem::close_file(&self.driver, &mut state, file);
+        }
     }
 
     /// `ioctl(2)` on a device file. `arg` is the program's pointer, unchecked.
@@ -180,7 +197,7 @@ impl Process {
                 kfd::Answer::Done(r) => r,
                 kfd::Answer::Lacks(name, errno) => self.unknown(&name, errno),
             },
-            Device::Render(minor) => self.drm_ioctl(minor, cmd, arg as u64),
+            Device::Render(minor) => self.drm_ioctl(file, minor, cmd, arg as u64),
         }
     }
 
@@ -193,13 +210,17 @@ impl Process {
         found.ok_or(Errno::ENODEV)
     }
 
-    fn drm_ioctl(&self, minor: u32, cmd: u64, arg: u64) -> Result<i32, Errno> {
+    fn drm_ioctl(&self, file: FileId, minor: u32, cmd: u64, arg: u64) -> Result<i32, Errno> {
         let g = self.gpu_of_minor(minor)?;
         let usage = self.driver.state().usage[g];
         match drm::ioctl::ioctl(&self.driver.gpus[g], &usage, cmd, arg) {
             Answer::Done(result) => result,
             Answer::Unknown(name, errno) => self.unknown(&name, errno),
-            Answer::Other => self.unknown(&format!("drm ioctl {:#x} on minor {minor}", cmd & 0xff), Errno::EINVAL),
+            Answer::Other => match gem::ioctl(&self.driver, file, g, cmd, arg) {
+                Answer::Done(result) => result,
+                Answer::Unknown(name, errno) => self.unknown(&name, errno),
+                Answer::Other => self.unknown(&gem::name_of(cmd), Errno::EINVAL),
+            },
         }
     }
 
@@ -226,11 +247,7 @@ impl Process {
             match device {
                 Device::Render(minor) => {
                     let g = self.gpu_of_minor(minor)?;
-                    let heap = state.heap(&self.driver, g)?;
-                    if !heap.holds(off, len as u64) {
-                        return Err(Errno::EINVAL);
-                    }
-                    (heap.fd(), off)
+                    state.bo_file(g, off, len as u64)?
                 }
                 Device::Kfd => {
                     let id = off >> 46 & 0xffff;

@@ -30,10 +30,15 @@ pub unsafe fn mmap(addr: usize, len: usize, prot: i32, flags: i32, fd: RawFd, of
 
 /// A shared mapping of our own, which a fork's child does not inherit.
 pub fn map_shared(fd: RawFd, len: u64) -> Result<usize, Errno> {
+    map_shared_at(fd, len, 0)
+}
+
+/// The same, of a part of the file.
+pub fn map_shared_at(fd: RawFd, len: u64, off: u64) -> Result<usize, Errno> {
     let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE);
     let len = usize::try_from(len).map_err(|_| Errno::ENOMEM)?;
     // SAFETY: no MAP_FIXED: the kernel picks a free place.
-    let at = unsafe { mmap(0, len, prot, flags, fd, 0)? };
+    let at = unsafe { mmap(0, len, prot, flags, fd, off)? };
     // SAFETY: the range was just mapped.
     unsafe { libc::syscall(libc::SYS_madvise, at, len, libc::MADV_DONTFORK) };
     Ok(at)
@@ -44,6 +49,90 @@ pub fn punch(fd: RawFd, off: u64, len: u64) -> Result<(), Errno> {
     let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     // SAFETY: touches no memory of the process.
     check(unsafe { libc::syscall(libc::SYS_fallocate, fd, mode, off, len) }).map(|_| ())
+}
+
+/// Opens a path.
+pub fn open(path: &std::ffi::CStr, flags: i32) -> Result<OwnedFd, Errno> {
+    // SAFETY: the path is a C string; the result is a new fd or -1.
+    let fd = check(unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0) })?;
+    // SAFETY: a new fd that nobody else has.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
+/// What a symbolic link says, if it fits.
+pub fn read_link(path: &std::ffi::CStr) -> Result<String, Errno> {
+    let mut b = [0u8; 512];
+    // SAFETY: the path is a C string, `b` has the length given.
+    let n =
+        check(unsafe { libc::syscall(libc::SYS_readlinkat, libc::AT_FDCWD, path.as_ptr(), b.as_mut_ptr(), b.len()) })?;
+    Ok(String::from_utf8_lossy(&b[..n]).into_owned())
+}
+
+/// The names in a directory.
+pub fn names(path: &std::ffi::CStr) -> Result<Vec<String>, Errno> {
+    use std::os::fd::AsRawFd;
+    let dir = open(path, libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC)?;
+    let (mut b, mut found) = ([0u8; 4096], Vec::new());
+    loop {
+        // SAFETY: `b` has the length given.
+        let n = check(unsafe { libc::syscall(libc::SYS_getdents64, dir.as_raw_fd(), b.as_mut_ptr(), b.len()) })?;
+        if n == 0 {
+            return Ok(found);
+        }
+        // struct linux_dirent64: record length at 16, the name from 19 on, ended by a zero.
+        let mut rest = &b[..n];
+        while rest.len() > 19 {
+            let len = usize::from(u16::from_le_bytes([rest[16], rest[17]])).clamp(20, rest.len());
+            let name = rest[19..len].split(|c| *c == 0).next().unwrap_or_default();
+            found.push(String::from_utf8_lossy(name).into_owned());
+            rest = &rest[len..];
+        }
+    }
+}
+
+/// The number of a file within its file system.
+pub fn inode(fd: RawFd) -> Result<u64, Errno> {
+    let mut st = std::mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: `st` has room for a stat, which x86-64 Linux and libc lay out alike.
+    check(unsafe { libc::syscall(libc::SYS_fstat, fd, st.as_mut_ptr()) })?;
+    // SAFETY: filled in.
+    Ok(unsafe { st.assume_init() }.st_ino)
+}
+
+/// Reads at the start of a file; how many bytes there were.
+pub fn read_start(fd: RawFd, to: &mut [u8]) -> Result<usize, Errno> {
+    // SAFETY: `to` is valid for its length.
+    check(unsafe { libc::syscall(libc::SYS_pread64, fd, to.as_mut_ptr(), to.len(), 0) })
+}
+
+/// Writes at the start of a file.
+pub fn write_start(fd: RawFd, from: &[u8]) -> Result<(), Errno> {
+    // SAFETY: `from` is valid for its length.
+    check(unsafe { libc::syscall(libc::SYS_pwrite64, fd, from.as_ptr(), from.len(), 0) }).map(|_| ())
+}
+
+/// A connected pair of stream sockets that never block.
+pub fn sockets() -> Result<(OwnedFd, OwnedFd), Errno> {
+    let mut pair = [-1i32; 2];
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: `pair` has room for two fds.
+    check(unsafe { libc::syscall(libc::SYS_socketpair, libc::AF_UNIX, kind, 0, pair.as_mut_ptr()) })?;
+    // SAFETY: new fds that nobody else has.
+    Ok(unsafe { (OwnedFd::from_raw_fd(pair[0]), OwnedFd::from_raw_fd(pair[1])) })
+}
+
+/// The other end of a socket is closed.
+pub fn hung_up(fd: RawFd) -> bool {
+    let mut p = libc::pollfd { fd, events: 0, revents: 0 };
+    // SAFETY: one valid pollfd.
+    let n = check(unsafe { libc::syscall(libc::SYS_poll, &raw mut p, 1, 0) });
+    n == Ok(1) && p.revents & libc::POLLHUP != 0
+}
+
+/// Takes a mapping of our own away again.
+pub fn unmap(at: usize, len: u64) {
+    // SAFETY: the caller made this mapping with [`map_shared`] and nothing uses it any more.
+    unsafe { libc::syscall(libc::SYS_munmap, at, len) };
 }
 
 /// Writes all of `text` to standard error.

@@ -20,9 +20,9 @@ pub fn create(driver: &Driver, a: &mut Args) -> Result<(), Errno> {
     let page = a.u64(0);
     {
         let mut state = driver.state();
-        if page != 0 && !state.event_page {
+        if page != 0 && state.event_page.is_none() {
             memory::fill_slots(&state, page)?;
-            state.event_page = true;
+            state.event_page = Some(page);
         }
     }
     let id = driver.shared.events.create(kind, a.u32(16) != 0)?;
@@ -48,13 +48,12 @@ pub fn wait(driver: &Driver, a: &mut Args) -> Result<(), Errno> {
         .chunks(DATA)
         .map(|d| Want { id: word(d, 40), last_age: u64::from(word(d, 0)) | u64::from(word(d, 4)) << 32 })
         .collect();
-    // Ages mean something for signal events alone.
     let (end, got) = driver.shared.events.wait(&wants, all, timeout)?;
     for (d, g) in data.chunks_mut(DATA).zip(&got) {
         match g {
             Got::Age(age) => d[..8].copy_from_slice(&age.to_le_bytes()),
             Got::Fault(Some(f)) => {
-                d[..40].fill(0);
+                d[..32].fill(0);
                 d[0] = u8::from(!f.mapped);
                 d[4] = u8::from(f.mapped && f.write);
                 d[8] = u8::from(f.mapped && f.fetch);

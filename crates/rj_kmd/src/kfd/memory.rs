@@ -1,6 +1,7 @@
 //! Memory objects: allocation, mapping into GPUs, and where the program's `mmap` finds them.
 
 use super::{Args, gpu};
+use crate::bo::BoId;
 use crate::heap::PAGE;
 use crate::process::{Driver, State};
 use crate::{Errno, user};
@@ -26,8 +27,8 @@ pub fn doorbell_offset(gpu_id: u32) -> u64 {
 /// Where an object's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backing {
-    /// The GPU's heap, from this offset.
-    Heap(u64),
+    /// A buffer object of the driver.
+    Bo(BoId),
     /// The program's own memory.
     User(u64),
     /// The GPU's doorbell page.
@@ -65,22 +66,8 @@ pub fn alloc(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(), Err
     let id = u64::from(driver.gpus[g].gpu_id());
     let (backing, offset) = match flags & 0x1f {
         VRAM | GTT => {
-            let vram = flags & VRAM != 0;
-            let (used, limit) = if vram {
-                (state.usage[g].vram, driver.gpus[g].gpu.vram.bytes)
-            } else {
-                (state.usage[g].gtt, driver.gtt_bytes)
-            };
-            if used.checked_add(size).is_none_or(|n| n > limit) {
-                return Err(Errno::ENOMEM);
-            }
-            let off = state.heap(driver, g)?.alloc(size).ok_or(Errno::ENOMEM)?;
-            if vram {
-                state.usage[g].vram += size
-            } else {
-                state.usage[g].gtt += size
-            }
-            (Backing::Heap(off), off)
+            let bo = state.bo_alloc(driver, g, size, flags)?;
+            (Backing::Bo(bo), bo.off)
         }
         USERPTR => {
             if !user.is_multiple_of(PAGE) || user == 0 {
@@ -92,26 +79,31 @@ pub fn alloc(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(), Err
         MMIO if size == PAGE => (Backing::Registers, id << 46),
         _ => return Err(Errno::EINVAL),
     };
-    state.next_handle += 1;
-    let handle = id << 32 | state.next_handle;
-    state.objects.insert(handle, Object { gpu: g, va, size, flags, backing, mapped: Vec::new() });
+    let handle = add(driver, state, Object { gpu: g, va, size, flags, backing, mapped: Vec::new() });
     a.set64(16, handle);
     a.set64(24, offset);
     Ok(())
 }
 
-/// FREE_MEMORY_OF_GPU: also unmaps, as KFD does for what is still mapped.
+/// Gives an object a handle.
+pub fn add(driver: &Driver, state: &mut State, object: Object) -> u64 {
+    state.next_handle += 1;
+    let handle = u64::from(driver.gpus[object.gpu].gpu_id()) << 32 | state.next_handle;
+    state.objects.insert(handle, object);
+    handle
+}
+
+/// FREE_MEMORY_OF_GPU. What is still mapped is busy; the event page stays for good.
 pub fn free(driver: &Driver, state: &mut State, handle: u64) -> Result<(), Errno> {
-    let object = state.objects.remove(&handle).ok_or(Errno::EINVAL)?;
-    for &g in &object.mapped {
-        driver.unmap(g, object.va, object.size);
+    let object = state.objects.get(&handle).ok_or(Errno::EINVAL)?;
+    if state.event_page == Some(handle) {
+        return Err(Errno::EPERM);
     }
-    if let Backing::Heap(off) = object.backing {
-        let g = object.gpu;
-        let usage = &mut state.usage[g];
-        let used = if object.flags & VRAM != 0 { &mut usage.vram } else { &mut usage.gtt };
-        *used = used.saturating_sub(object.size);
-        state.heap(driver, g)?.release(off, object.size);
+    if !object.mapped.is_empty() {
+        return Err(Errno(libc::EBUSY));
+    }
+    if let Some(Object { backing: Backing::Bo(bo), .. }) = state.objects.remove(&handle) {
+        state.bo_put(driver, bo);
     }
     Ok(())
 }
@@ -131,7 +123,7 @@ pub fn map(driver: &Driver, state: &mut State, a: &mut Args, map: bool) -> Resul
         let is = object.mapped.contains(&g) || state.objects.get(&handle).is_some_and(|o| o.mapped.contains(&g));
         if map && !is {
             let host = match object.backing {
-                Backing::Heap(off) => state.heap(driver, object.gpu)?.host(off),
+                Backing::Bo(bo) => state.bo_host(bo)?,
                 Backing::User(p) => p as usize,
                 Backing::Doorbells => state.doorbells(object.gpu)?.1,
                 Backing::Registers => state.registers(object.gpu)?.1,
@@ -171,9 +163,9 @@ pub fn available(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(),
 /// Fills the event page's slots with all ones (engine-abi §10).
 pub fn fill_slots(state: &State, handle: u64) -> Result<(), Errno> {
     let o = state.objects.get(&handle).ok_or(Errno::EINVAL)?;
-    let Backing::Heap(off) = o.backing else { return Err(Errno::EINVAL) };
-    let heap = state.heaps[o.gpu].as_ref().ok_or(Errno::EINVAL)?;
-    // SAFETY: the object's range of the heap is mapped at this address for as long as the process lives.
-    unsafe { std::ptr::write_bytes(heap.host(off) as *mut u8, 0xff, o.size.min(32_768) as usize) };
+    let Backing::Bo(bo) = o.backing else { return Err(Errno::EINVAL) };
+    let host = state.bo_host(bo)?;
+    // SAFETY: the object's memory is mapped there, and an event page is never freed.
+    unsafe { std::ptr::write_bytes(host as *mut u8, 0xff, o.size.min(32_768) as usize) };
     Ok(())
 }

@@ -5,6 +5,7 @@ mod event;
 pub mod memory;
 mod misc;
 mod queue;
+mod share;
 
 use crate::process::Driver;
 use crate::{Errno, user};
@@ -76,6 +77,9 @@ const TABLE: [(&str, usize); 0x26] = [
     ("DBG_TRAP", 64),
 ];
 
+/// _IOC_READ of a command: the driver writes the struct.
+const OUT: u64 = 1 << 31;
+
 /// What became of an ioctl.
 pub enum Answer {
     /// As the driver answers it.
@@ -120,7 +124,12 @@ pub fn ioctl(driver: &Driver, cmd: u64, arg: u64) -> Answer {
         "CREATE_QUEUE" => queue::create(driver, &mut args),
         "DESTROY_QUEUE" => queue::destroy(driver, &args),
         "UPDATE_QUEUE" => queue::update(driver, &args),
-        "SET_CU_MASK" => queue::known(&state(), args.u32(0)),
+        "SET_CU_MASK" => queue::cu_mask(&state(), &args),
+        "ALLOC_QUEUE_GWS" => queue::gws(&mut state(), &mut args),
+        "GET_DMABUF_INFO" => share::info(driver, &mut state(), &mut args),
+        "IMPORT_DMABUF" => share::import(driver, &mut state(), &mut args),
+        "EXPORT_DMABUF" => share::export(&mut state(), &mut args),
+        "SMI_EVENTS" => share::smi(driver, &mut state(), &mut args),
         "CREATE_EVENT" => event::create(driver, &mut args),
         "DESTROY_EVENT" => driver.shared.events.destroy(args.u32(0)),
         "SET_EVENT" => driver.shared.events.set(args.u32(0)),
@@ -130,10 +139,13 @@ pub fn ioctl(driver: &Driver, cmd: u64, arg: u64) -> Answer {
         "SVM" => Err(Errno::EPERM),
         _ => return Answer::Lacks(format!("kfd ioctl {name}"), Errno::EINVAL),
     };
-    // KFD copies the struct back also after an error, if the ioctl reads and writes.
+    if cmd & OUT == 0 {
+        return Answer::Done(r.map(|()| 0));
+    }
+    // KFD copies the struct back also after an error.
     let copied = user::write(arg, &args.bytes[..n]);
     let rest = theirs.saturating_sub(size).min(4096);
-    let cleared = user::write(arg + size as u64, &vec![0; rest]);
+    let cleared = user::write(arg.wrapping_add(size as u64), &vec![0; rest]);
     Answer::Done(r.and(copied).and(cleared).map(|()| 0))
 }
 

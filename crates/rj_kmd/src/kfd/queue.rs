@@ -3,7 +3,7 @@
 use super::memory::doorbell_offset;
 use super::{Args, gpu};
 use crate::process::{Driver, State};
-use crate::{Errno, record};
+use crate::{Errno, record, user};
 use rj_vm::{QueueDesc, QueueError, QueueId, QueueKind, QueueUpdate};
 
 fn errno(driver: &Driver, e: &QueueError) -> Errno {
@@ -76,6 +76,7 @@ pub fn destroy(driver: &Driver, a: &Args) -> Result<(), Errno> {
     let mut state = driver.state();
     if let Some(slot) = state.queues.remove(&id) {
         state.slots.remove(&slot);
+        state.gws.retain(|_, owner| *owner != id);
     }
     Ok(())
 }
@@ -91,7 +92,34 @@ pub fn update(driver: &Driver, a: &Args) -> Result<(), Errno> {
     driver.machine.update_queue(QueueId(a.u32(8)), update).map_err(|e| errno(driver, &e))
 }
 
-/// The queue exists. (SET_CU_MASK asks for nothing else here: which CUs run a group cannot be told apart.)
-pub fn known(state: &State, id: u32) -> Result<(), Errno> {
+/// SET_CU_MASK: checked, and without effect: which CUs run a group cannot be told apart.
+pub fn cu_mask(state: &State, a: &Args) -> Result<(), Errno> {
+    let bits = a.u32(4);
+    if bits == 0 || bits % 32 != 0 {
+        return Err(Errno::EINVAL);
+    }
+    user::read(a.u64(8), &mut vec![0; (bits.min(1024) / 8) as usize])?;
+    known(state, a.u32(0))
+}
+
+/// ALLOC_QUEUE_GWS: one queue of a GPU has the global wave sync, or gives it back.
+pub fn gws(state: &mut State, a: &mut Args) -> Result<(), Errno> {
+    let (id, take) = (a.u32(0), a.u32(4) != 0);
+    let g = state.queues.get(&id).ok_or(Errno::EINVAL)?.0;
+    match (take, state.gws.get(&g).copied()) {
+        (true, Some(_)) => return Err(Errno(libc::EBUSY)),
+        (true, None) => {
+            state.gws.insert(g, id);
+        }
+        (false, Some(owner)) if owner == id => {
+            state.gws.remove(&g);
+        }
+        (false, _) => return Err(Errno::EINVAL),
+    }
+    a.set32(8, 0);
+    Ok(())
+}
+
+fn known(state: &State, id: u32) -> Result<(), Errno> {
     state.queues.contains_key(&id).then_some(()).ok_or(Errno::EINVAL)
 }
