@@ -116,7 +116,7 @@ pub fn text(target: Target, snap: &Snapshot, pc: u64) -> String {
     let mut buf = [0; 20];
     let n = fetch(snap, pc, &mut buf);
     match rj_isa::decode(target, &buf[..n]) {
-        Ok(inst) => format!("{:?}", inst.op).to_ascii_lowercase(),
+        Ok(inst) => rj_isa::print(&inst),
         Err(_) => String::new(),
     }
 }
