@@ -89,6 +89,20 @@ impl Drop for Scratch {
     }
 }
 
+/// Compiles `bench/ocl_bench.c` in the root file system of ROCm 7; answers the directory with it and the kernels.
+pub fn opencl_bench() -> Scratch {
+    let dir = Scratch::new();
+    let sources = workspace().join("bench");
+    std::fs::copy(sources.join("kernels.cl"), dir.0.join("kernels.cl")).expect("bench/kernels.cl");
+    let o = enter(
+        Rocm::V7,
+        &[(&sources, "src"), (&dir.0, "out")],
+        "gcc -O2 /mnt/src/ocl_bench.c -o /mnt/out/ocl_bench -lOpenCL -lm",
+    );
+    assert!(o.status.success(), "ocl_bench: {}", text(&o));
+    dir
+}
+
 /// Compiles a program of tests/hip with hipcc and these options; cached by content outside the tree.
 pub fn hipcc(rocm: Rocm, program: &str, options: &str) -> PathBuf {
     let sources = workspace().join("tests/hip");
