@@ -13,6 +13,7 @@ struct Record {
     program: String,
     opened_at: Option<String>,
     runtime: Option<String>,
+    gpu_used: bool,
     queues: u64,
     dispatches: u64,
     wave_instructions: u64,
@@ -26,10 +27,12 @@ struct Record {
 /// The sum over all processes of an exec: `gpu.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuSummary {
-    /// Processes that opened a GPU.
+    /// Processes that opened the driver.
     pub opened: u64,
-    /// Programs that loaded a ROCm runtime and opened no GPU, and the runtime's path.
-    pub unopened: BTreeMap<String, String>,
+    /// Processes whose runtime took a GPU for its own.
+    pub used: u64,
+    /// Programs that loaded a ROCm runtime which used no GPU, and the runtime's path.
+    pub unused: BTreeMap<String, String>,
     /// When a GPU was first opened, RFC 3339.
     pub first_opened_at: Option<String>,
     /// Queues made.
@@ -71,15 +74,16 @@ impl GpuSummary {
     }
 
     fn add(&mut self, r: Record) {
-        match (r.opened_at, r.runtime) {
-            (Some(at), _) => {
-                self.opened += 1;
-                if self.first_opened_at.as_ref().is_none_or(|first| at < *first) {
-                    self.first_opened_at = Some(at);
-                }
+        if let Some(at) = r.opened_at {
+            self.opened += 1;
+            if self.first_opened_at.as_ref().is_none_or(|first| at < *first) {
+                self.first_opened_at = Some(at);
             }
-            (None, Some(runtime)) => drop(self.unopened.insert(r.program, runtime)),
-            (None, None) => {}
+        }
+        if r.gpu_used {
+            self.used += 1;
+        } else if let Some(runtime) = r.runtime {
+            self.unused.insert(r.program, runtime);
         }
         self.queues += r.queues;
         self.dispatches += r.dispatches;
@@ -155,7 +159,7 @@ mod tests {
         let put = |name: &str, text: &str| std::fs::write(dir.join(name), text).unwrap();
         put(
             "1.json",
-            r#"{"program": "/a", "opened_at": "2026-01-02T00:00:00Z", "dispatches": 2, "wave_instructions": 12000,
+            r#"{"program": "/a", "opened_at": "2026-01-02T00:00:00Z", "gpu_used": true, "dispatches": 2, "wave_instructions": 12000,
             "faults": ["f"], "unknown_requests": {"ioctl 9": 2}, "of_tomorrow": 1}"#,
         );
         put(
@@ -166,9 +170,9 @@ mod tests {
         put("4.json", "{");
         put("5.json.tmp.7", "{");
         let sum = GpuSummary::read(&dir);
-        assert_eq!((sum.opened, sum.dispatches, sum.unknown_requests["ioctl 9"]), (2, 3, 3));
+        assert_eq!((sum.opened, sum.used, sum.dispatches, sum.unknown_requests["ioctl 9"]), (2, 1, 3, 3));
         assert_eq!(sum.first_opened_at.as_deref(), Some("2026-01-01T00:00:00Z"));
-        assert_eq!(sum.unopened["/b"], "/lib/libhsa-runtime64.so.1");
+        assert_eq!(sum.unused["/b"], "/lib/libhsa-runtime64.so.1");
         assert_eq!(
             sum.line(),
             "3 dispatches, 12,345 wave instructions, 1 fault, 1 unknown request, 1 unreadable record"

@@ -21,6 +21,9 @@ pub fn changed() {
 /// A snapshot of the counters of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
+    /// A runtime took a GPU for its own: it gave scratch memory a place. One that does not know the GPU opens the
+    /// driver, too, and stops before.
+    pub gpu_used: bool,
     /// Queues created.
     pub queues: u64,
     /// Kernels that ran to their end.

@@ -19,6 +19,7 @@ struct Record {
     opened_at: Option<String>,
     /// Path of the ROCm runtime that is loaded.
     runtime: Option<String>,
+    gpu_used: bool,
     queues: u64,
     dispatches: u64,
     wave_instructions: u64,
@@ -57,6 +58,7 @@ fn record(opened: Option<SystemTime>, counts: Counts) -> Record {
         program: std::fs::read_link("/proc/self/exe").map_or(String::new(), |p| p.display().to_string()),
         opened_at: opened.map(rfc3339),
         runtime: runtime(),
+        gpu_used: counts.gpu_used,
         queues: counts.queues,
         dispatches: counts.dispatches,
         wave_instructions: counts.wave_instructions,

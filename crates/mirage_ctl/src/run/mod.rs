@@ -104,8 +104,8 @@ fn tell(cx: &Context, code: u8, backend: &dyn Backend, gpu: &GpuSummary) {
     if cx.verbose > 0 && backend.presents_emulated_device() {
         screen::say(&format!("gpu: {}", gpu.line()));
     }
-    if code == 0 && gpu.opened == 0 && !gpu.unopened.is_empty() {
-        let (program, runtime) = gpu.unopened.iter().next().map(|(p, r)| (p.as_str(), r.as_str())).unwrap_or_default();
+    if code == 0 && gpu.used == 0 && !gpu.unused.is_empty() {
+        let (program, runtime) = gpu.unused.iter().next().map(|(p, r)| (p.as_str(), r.as_str())).unwrap_or_default();
         screen::warn(
             "exited 0 but never opened the GPU",
             &format!("{program} loaded {runtime}; that ROCm may not know this GPU: try another --profile"),

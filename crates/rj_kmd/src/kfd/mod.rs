@@ -108,6 +108,8 @@ pub fn ioctl(driver: &Driver, cmd: u64, arg: u64) -> Answer {
     let r = match name {
         "GET_VERSION" => misc::version(&mut args),
         "SET_MEMORY_POLICY" | "SET_SCRATCH_BACKING_VA" | "SET_TRAP_HANDLER" | "ACQUIRE_VM" => {
+            // Runtimes give scratch a place once they have taken the GPU on.
+            driver.shared.counts().gpu_used |= name == "SET_SCRATCH_BACKING_VA";
             misc::accept(driver, name, &args)
         }
         "GET_CLOCK_COUNTERS" => misc::clocks(driver, &mut args),
