@@ -130,6 +130,44 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
+    unsafe fn load_part(p: *const u32, m: u16) -> Self::V {
+        // SAFETY: the trait's contract; lanes that are masked out are not touched.
+        unsafe {
+            let p = p.cast::<i32>();
+            [_mm256_maskload_epi32(p, mask8(m)), _mm256_maskload_epi32(p.wrapping_add(8), mask8(m >> 8))]
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_part(p: *mut u32, v: Self::V, m: u16) {
+        // SAFETY: as `load_part`.
+        unsafe {
+            let p = p.cast::<i32>();
+            _mm256_maskstore_epi32(p, mask8(m), v[0]);
+            _mm256_maskstore_epi32(p.wrapping_add(8), mask8(m >> 8), v[1]);
+        }
+    }
+    #[inline(always)]
+    unsafe fn load64(p: *const u64) -> Self::D {
+        // SAFETY: the trait's contract.
+        unsafe {
+            [
+                _mm256_loadu_si256(p.cast()),
+                _mm256_loadu_si256(p.add(4).cast()),
+                _mm256_loadu_si256(p.add(8).cast()),
+                _mm256_loadu_si256(p.add(12).cast()),
+            ]
+        }
+    }
+    #[inline(always)]
+    unsafe fn store64(p: *mut u64, d: Self::D) {
+        // SAFETY: the trait's contract.
+        unsafe {
+            for (i, x) in d.into_iter().enumerate() {
+                _mm256_storeu_si256(p.add(4 * i).cast(), x);
+            }
+        }
+    }
+    #[inline(always)]
     unsafe fn splat(x: u32) -> Self::V {
         // SAFETY: the trait's contract.
         unsafe { [_mm256_set1_epi32(x.cast_signed()); 2] }

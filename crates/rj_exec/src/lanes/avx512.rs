@@ -77,6 +77,29 @@ impl Lanes for Avx512 {
         unsafe { _mm512_mask_storeu_epi32(p.cast(), m, v) }
     }
     #[inline(always)]
+    unsafe fn load_part(p: *const u32, m: u16) -> __m512i {
+        // SAFETY: the trait's contract; lanes that are masked out are not touched.
+        unsafe { _mm512_maskz_loadu_epi32(m, p.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store_part(p: *mut u32, v: __m512i, m: u16) {
+        // SAFETY: as `load_part`.
+        unsafe { _mm512_mask_storeu_epi32(p.cast(), m, v) }
+    }
+    #[inline(always)]
+    unsafe fn load64(p: *const u64) -> [__m512i; 2] {
+        // SAFETY: the trait's contract.
+        unsafe { [_mm512_loadu_si512(p.cast()), _mm512_loadu_si512(p.add(8).cast())] }
+    }
+    #[inline(always)]
+    unsafe fn store64(p: *mut u64, d: [__m512i; 2]) {
+        // SAFETY: the trait's contract.
+        unsafe {
+            _mm512_storeu_si512(p.cast(), d[0]);
+            _mm512_storeu_si512(p.add(8).cast(), d[1]);
+        }
+    }
+    #[inline(always)]
     unsafe fn splat(x: u32) -> __m512i {
         // SAFETY: the trait's contract.
         unsafe { _mm512_set1_epi32(x.cast_signed()) }

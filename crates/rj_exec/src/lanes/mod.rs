@@ -61,6 +61,12 @@ pub trait Lanes: Copy + 'static {
     /// Stores the lanes whose bit is set; other lanes' bytes are not changed (a wave's own planes: no other thread
     /// looks at them).
     unsafe fn store_mask(p: *mut u32, v: Self::V, m: u16);
+    /// Loads the lanes whose bit is set and touches no others' bytes; the others are 0.
+    unsafe fn load_part(p: *const u32, m: u16) -> Self::V;
+    /// Stores the lanes whose bit is set and touches no others' bytes: for memory that others look at.
+    unsafe fn store_part(p: *mut u32, v: Self::V, m: u16);
+    unsafe fn load64(p: *const u64) -> Self::D;
+    unsafe fn store64(p: *mut u64, d: Self::D);
     unsafe fn splat(x: u32) -> Self::V;
     /// Lane-wise `m ? a : b`.
     unsafe fn select(m: u16, a: Self::V, b: Self::V) -> Self::V;

@@ -102,6 +102,30 @@ impl Lanes for Scalar {
         }
     }
     #[inline(always)]
+    unsafe fn load_part(p: *const u32, m: u16) -> [u32; N] {
+        // SAFETY: the trait's contract.
+        std::array::from_fn(|i| if m >> i & 1 != 0 { unsafe { p.wrapping_add(i).read_unaligned() } } else { 0 })
+    }
+    #[inline(always)]
+    unsafe fn store_part(p: *mut u32, v: [u32; N], m: u16) {
+        for (i, x) in v.into_iter().enumerate() {
+            if m >> i & 1 != 0 {
+                // SAFETY: the trait's contract.
+                unsafe { p.wrapping_add(i).write_unaligned(x) }
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn load64(p: *const u64) -> [u64; N] {
+        // SAFETY: the trait's contract.
+        unsafe { p.cast::<[u64; N]>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn store64(p: *mut u64, d: [u64; N]) {
+        // SAFETY: the trait's contract.
+        unsafe { p.cast::<[u64; N]>().write_unaligned(d) }
+    }
+    #[inline(always)]
     unsafe fn splat(x: u32) -> [u32; N] {
         [x; N]
     }

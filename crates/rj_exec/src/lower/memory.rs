@@ -3,8 +3,8 @@
 use super::build::Lower;
 use super::{Flow, Refusal, Result};
 use crate::memory::NONE;
-use crate::memory::vector::sub;
-use crate::memory::{atomic, atomic::Kind, lds, scalar, space, vector};
+use crate::memory::sub::{self as bytes, kind as sub};
+use crate::memory::{atomic, atomic::Kind, direct, lds, scalar, space, vector};
 use crate::salu;
 use crate::uop::Handler;
 use crate::wave::{s_off, v_off};
@@ -54,6 +54,9 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
     };
     let (space, rest) = if let Some(r) = done.strip_prefix("GLOBAL_") {
         (space::GLOBAL, r)
+    } else if let Some(r) = done.strip_prefix("CLUSTER_") {
+        // Loads that hardware broadcasts in a cluster: each wave gets its own copy.
+        (space::GLOBAL, r)
     } else if let Some(r) = done.strip_prefix("FLAT_") {
         (space::FLAT, r)
     } else if let Some(r) = done.strip_prefix("SCRATCH_") {
@@ -69,8 +72,20 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
     } else {
         return Err(Refusal::Unsupported);
     };
-    if let Some(t) = rest.strip_prefix("LOAD_") {
-        load(l, i, space, t)?;
+    if i.is(Field::tfe) {
+        return Err(Refusal::Operand);
+    }
+    if let Some(t) = to_lds(rest) {
+        let a = address(l, i, space, t.bytes)?;
+        // An asynchronous transfer names the LDS address, others take M0.
+        let d = match (rest.contains("ASYNC"), t.out) {
+            (false, _) => 0,
+            (true, false) => plane(l, i, Field::vdst)?,
+            (true, true) => plane(l, i, Field::vdata)?,
+        };
+        l.emit(direct::pick(space), d, a.a, a.b, a.c, a.imm | t.kind << 44 | t.width << 48 | u64::from(t.out) << 53);
+    } else if let Some(t) = rest.strip_prefix("LOAD_") {
+        load(l, i, space, t.strip_prefix("MONITOR_").unwrap_or(t))?;
     } else if let Some(t) = rest.strip_prefix("STORE_") {
         store(l, i, space, t)?;
     } else if let Some(t) = rest.strip_prefix("ATOMIC_") {
@@ -79,6 +94,41 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
         return Err(Refusal::Unsupported);
     }
     Ok(Flow::On)
+}
+
+struct Transfer {
+    kind: u64,
+    /// Bytes in LDS.
+    width: u64,
+    /// Bytes in memory.
+    bytes: u64,
+    out: bool,
+}
+
+/// A transfer between memory and LDS.
+fn to_lds(rest: &str) -> Option<Transfer> {
+    let out = rest.starts_with("STORE_");
+    let t = match rest {
+        "STORE_LDS_DWORD" => "DWORD",
+        _ => rest
+            .strip_prefix("LOAD_LDS_")
+            .or(rest.strip_prefix("LOAD_").and_then(|t| t.strip_suffix("_LDS")))
+            .or(rest.strip_prefix("LOAD_ASYNC_TO_LDS_"))
+            .or(rest.strip_prefix("STORE_ASYNC_FROM_LDS_"))?,
+    };
+    let (kind, width, bytes) = match t {
+        "UBYTE" => (sub::U8, 4, 1),
+        "SBYTE" => (sub::I8, 4, 1),
+        "USHORT" => (sub::U16, 4, 2),
+        "SSHORT" => (sub::I16, 4, 2),
+        "B8" => (direct::BYTES, 1, 1),
+        "DWORD" | "B32" => (direct::BYTES, 4, 4),
+        "B64" => (direct::BYTES, 8, 8),
+        "DWORDX3" => (direct::BYTES, 12, 12),
+        "DWORDX4" | "B128" => (direct::BYTES, 16, 16),
+        _ => return None,
+    };
+    Some(Transfer { kind, width, bytes, out })
 }
 
 /// The plane of a register operand.
@@ -97,8 +147,12 @@ struct Address {
     imm: u64,
 }
 
-/// Address operands by space (see `memory::space`).
-fn address(l: &mut Lower<'_, '_>, i: &Inst, space: u8) -> Result<Address> {
+/// Address operands by space (see `memory::space`). `bytes`: the access's size, by which gfx1250 may scale.
+fn address(l: &mut Lower<'_, '_>, i: &Inst, space: u8, bytes: u64) -> Result<Address> {
+    let cpol = i.get(Field::cpol);
+    let gfx12 = matches!(l.target, Target::Gfx1201 | Target::Gfx1250);
+    // sc0, sc1, glc, or a scope beyond the work-group: a coherent access.
+    let coherent = u64::from(if gfx12 { cpol >> 3 & 3 >= 2 } else { cpol & 0x11 != 0 }) << 40;
     if space == space::BUFFER {
         let srsrc = l.operand(i, Field::srsrc)?;
         let c = s_off(l.sreg(srsrc, 4)?);
@@ -106,21 +160,35 @@ fn address(l: &mut Lower<'_, '_>, i: &Inst, space: u8) -> Result<Address> {
         let b = l.plain(soffset)?.off;
         let (offen, idxen) = buffer_mode(i);
         let a = if offen || idxen { plane(l, i, Field::vaddr)? } else { 0 };
+        let new = u64::from(!l.target.is_gfx9()) << 43;
         let imm = i.offset() as u64 & 0xffff_ffff | u64::from(offen) << 32 | u64::from(idxen) << 33;
-        return Ok(Address { a, b, c, imm });
+        return Ok(Address { a, b, c, imm: imm | new | coherent });
     }
     let imm = i.offset().cast_unsigned() & 0xffff_ffff;
-    let a = if i.has(Field::vaddr) { plane(l, i, Field::vaddr)? } else { 0 };
+    let mut a = if i.has(Field::vaddr) { plane(l, i, Field::vaddr)? } else { 0 };
     let c = match i.operand(Field::saddr) {
         None | Some(Operand::Special(Special::Null)) => NONE,
         Some(op) => s_off(l.sreg(op, if space == space::SCRATCH { 1 } else { 2 })?),
     };
     if space != space::SCRATCH && a == 0 {
-        return Err(Refusal::Unsupported);
+        if !i.op.name().ends_with("_ADDTID") {
+            return Err(Refusal::Unsupported);
+        }
+        a = if c == NONE { l.temps(2) } else { l.temps(1) };
+        if c == NONE {
+            return Err(Refusal::Operand);
+        }
+        l.emit(direct::lane_offsets, a, 0, 0, 0, 0);
     }
-    // sc0 and sc1 (glc): a coherent access.
-    let coherent = u64::from(i.get(Field::cpol) & 0x11 != 0) << 40;
-    Ok(Address { a, b: 0, c, imm: imm | coherent })
+    let mut flags = coherent;
+    if l.target == Target::Gfx1250 {
+        // Its private aperture, its signed offsets beside a scalar base, its scaled offsets.
+        flags |= u64::from(space == space::FLAT) << 41 | u64::from(c != NONE) << 42;
+        if cpol & 0x800 != 0 {
+            flags |= bytes << 59;
+        }
+    }
+    Ok(Address { a, b: 0, c, imm: imm | flags })
 }
 
 /// offen, idxen: by the form's template.
@@ -131,10 +199,10 @@ fn buffer_mode(i: &Inst) -> (bool, bool) {
 
 fn dwords(t: &str) -> Option<usize> {
     match t {
-        "DWORD" => Some(1),
-        "DWORDX2" => Some(2),
-        "DWORDX3" => Some(3),
-        "DWORDX4" => Some(4),
+        "DWORD" | "DWORD_ADDTID" | "B32" => Some(1),
+        "DWORDX2" | "B64" => Some(2),
+        "DWORDX3" | "B96" => Some(3),
+        "DWORDX4" | "B128" => Some(4),
         _ => None,
     }
 }
@@ -157,38 +225,59 @@ fn load(l: &mut Lower<'_, '_>, i: &Inst, space: u8, t: &str) -> Result<()> {
         "SBYTE_D16_HI" => sub::I8_D16_HI,
         "SHORT_D16" => sub::U16_D16,
         "SHORT_D16_HI" => sub::U16_D16_HI,
+        "BLOCK" => {
+            let d = plane(l, i, dst)?;
+            let a = address(l, i, space, 4)?;
+            l.emit(direct::pick_block(space), block(i, dst, d)?, a.a, a.b, a.c, a.imm);
+            return Ok(());
+        }
         _ => {
             let n = dwords(t).ok_or(Refusal::Unsupported)?;
             let d = plane(l, i, dst)?;
-            let a = address(l, i, space)?;
+            let a = address(l, i, space, 4 * n as u64)?;
             let h = vector::pick(space, n, false, l.backend);
             l.emit(h, d, a.a, a.b, a.c, a.imm);
             return Ok(());
         }
     };
     let d = plane(l, i, dst)?;
-    let a = address(l, i, space)?;
-    l.emit(vector::pick_sub(space, false), d, a.a, a.b, a.c, a.imm | kind << 44 | keeps(l));
+    let n = if kind == sub::U16 || kind == sub::I16 || kind >= sub::U16_D16 { 2 } else { 1 };
+    let a = address(l, i, space, n)?;
+    l.emit(bytes::pick(space, false), d, a.a, a.b, a.c, a.imm | kind << 44 | keeps(l));
     Ok(())
 }
 
 fn store(l: &mut Lower<'_, '_>, i: &Inst, space: u8, t: &str) -> Result<()> {
     let d = plane(l, i, Field::vdata)?;
-    let a = address(l, i, space)?;
     let kind = match t {
         "BYTE" => 0,
         "SHORT" => 1,
         "BYTE_D16_HI" => 2,
         "SHORT_D16_HI" => 3,
+        "BLOCK" => {
+            let a = address(l, i, space, 4)?;
+            l.emit(direct::pick_block(space), block(i, Field::vdata, d)?, a.a, a.b, a.c, a.imm | 1 << 48);
+            return Ok(());
+        }
         _ => {
             let n = dwords(t).ok_or(Refusal::Unsupported)?;
+            let a = address(l, i, space, 4 * n as u64)?;
             let h = vector::pick(space, n, true, l.backend);
             l.emit(h, d, a.a, a.b, a.c, a.imm);
             return Ok(());
         }
     };
-    l.emit(vector::pick_sub(space, true), d, a.a, a.b, a.c, a.imm | kind << 44);
+    let a = address(l, i, space, 1 + (kind & 1))?;
+    l.emit(bytes::pick(space, true), d, a.a, a.b, a.c, a.imm | kind << 44);
     Ok(())
+}
+
+/// A block has 32 registers.
+fn block(i: &Inst, f: Field, d: u32) -> Result<u32> {
+    match i.operand(f) {
+        Some(Operand::Vgpr { reg, .. }) if reg <= 256 - 32 => Ok(d),
+        _ => Err(Refusal::Operand),
+    }
 }
 
 fn rmw(l: &mut Lower<'_, '_>, i: &Inst, space: u8, t: &str) -> Result<()> {
@@ -211,19 +300,22 @@ fn rmw(l: &mut Lower<'_, '_>, i: &Inst, space: u8, t: &str) -> Result<()> {
         "INC" => Kind::Inc,
         "DEC" => Kind::Dec,
         "ADD_F32" | "ADD_F64" => Kind::AddF,
-        "MIN_F64" => Kind::MinF,
-        "MAX_F64" => Kind::MaxF,
+        "MIN_F64" | "FMIN" => Kind::MinF,
+        "MAX_F64" | "FMAX" => Kind::MaxF,
+        "FCMPSWAP" => Kind::CmpswapF,
+        "CSUB" | "CSUB_U32" => Kind::SubClamp,
+        "COND_SUB_U32" => Kind::CondSub,
         "PK_ADD_F16" => Kind::PkAddF16,
         "PK_ADD_BF16" => Kind::PkAddBf16,
         _ => return Err(Refusal::Unsupported),
     };
     let d = plane(l, i, Field::vdata)?;
-    let mut a = address(l, i, space)?;
+    let mut a = address(l, i, space, if wide { 8 } else { 4 })?;
     let returns = i.returns();
     if returns && space != space::BUFFER {
         a.b = plane(l, i, Field::vdst)?;
     }
-    let imm = a.imm & 0xff_ffff_ffff | (kind as u64) << 48 | u64::from(wide) << 56 | u64::from(returns) << 57;
+    let imm = a.imm | (kind as u64) << 48 | u64::from(wide) << 56 | u64::from(returns) << 57;
     l.emit(atomic::pick(space), d, a.a, a.b, a.c, imm);
     Ok(())
 }
@@ -267,12 +359,12 @@ fn ds(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
                 _ => sub::U16_D16_HI,
             };
             let (d, a) = (plane(l, i, Field::vdst)?, addr(l)?);
-            l.emit(vector::pick_sub(space, false), d, a, 0, 0, imm | kind << 44 | keeps(l));
+            l.emit(bytes::pick(space, false), d, a, 0, 0, imm | kind << 44 | keeps(l));
         }
         "WRITE_B8" | "WRITE_B16" | "WRITE_B8_D16_HI" | "WRITE_B16_D16_HI" => {
             let kind = u64::from(name.starts_with("WRITE_B16")) | u64::from(name.ends_with("HI")) << 1;
             let (d, a) = (plane(l, i, Field::data0)?, addr(l)?);
-            l.emit(vector::pick_sub(space, true), d, a, 0, 0, imm | kind << 44);
+            l.emit(bytes::pick(space, true), d, a, 0, 0, imm | kind << 44);
         }
         "READ2_B32" | "READ2_B64" | "READ2ST64_B32" | "READ2ST64_B64" => {
             let n = if name.ends_with("64") && !name.ends_with("ST64_B32") { 2 } else { 1 };
@@ -290,6 +382,22 @@ fn ds(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
         "SWIZZLE_B32" => {
             let (d, a) = (plane(l, i, Field::vdst)?, addr(l)?);
             l.emit(lds::swizzle, d, a, 0, 0, imm);
+        }
+        "BPERMUTE_FI_B32" => {
+            let (d, a, b) = (plane(l, i, Field::vdst)?, addr(l)?, plane(l, i, Field::data0)?);
+            l.emit(lds::bpermute, d, a, b, 0, imm | 1 << 32);
+        }
+        "WRXCHG2_RTN_B32" | "WRXCHG2_RTN_B64" | "WRXCHG2ST64_RTN_B32" | "WRXCHG2ST64_RTN_B64" => {
+            let n = if name.ends_with("B32") { 1 } else { 2 };
+            let offsets = two(u64::from(n) * if name.contains("ST64") { 64 } else { 1 });
+            let (d, a, b) = (plane(l, i, Field::data0)?, addr(l)?, plane(l, i, Field::data1)?);
+            let out = plane(l, i, Field::vdst)?;
+            let imm = u64::from(out) | (offsets & 0xffff) << 32 | (offsets >> 32 & 0xffff) << 48;
+            l.emit(lds::exchange2, d, a, b, n, imm);
+        }
+        "CONDXCHG32_RTN_B64" => {
+            let (d, a, b) = (plane(l, i, Field::vdst)?, addr(l)?, plane(l, i, Field::data0)?);
+            l.emit(lds::condxchg, d, a, b, 0, imm);
         }
         "BPERMUTE_B32" | "PERMUTE_B32" => {
             let (d, a, b) = (plane(l, i, Field::vdst)?, addr(l)?, plane(l, i, Field::data0)?);
@@ -357,6 +465,13 @@ fn ds_atomic(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
         "CMPST_B64" => (Kind::Cmpswap, true),
         "CMPST_F32" => (Kind::CmpswapF, false),
         "CMPST_F64" => (Kind::CmpswapF, true),
+        "CMPSTORE_B32" => (Kind::Cmpswap, false),
+        "CMPSTORE_B64" => (Kind::Cmpswap, true),
+        "CMPSTORE_F32" => (Kind::CmpswapF, false),
+        "CMPSTORE_F64" => (Kind::CmpswapF, true),
+        "COND_SUB_U32" => (Kind::CondSub, false),
+        "SUB_CLAMP_U32" => (Kind::SubClamp, false),
+        "WRAP_B32" => (Kind::Wrap, false),
         "ADD_F32" => (Kind::AddF, false),
         "ADD_F64" => (Kind::AddF, true),
         "MIN_F32" => (Kind::MinF, false),
@@ -370,8 +485,8 @@ fn ds_atomic(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
     let (d, a) = (plane(l, i, Field::data0)?, plane(l, i, Field::addr)?);
     let c = if i.has(Field::data1) { plane(l, i, Field::data1)? } else { 0 };
     let b = if returns { plane(l, i, Field::vdst)? } else { 0 };
-    // The compare value is the first data of an LDS compare-and-store.
-    let flipped = u64::from(matches!(kind, Kind::Cmpswap | Kind::CmpswapF)) << 58;
+    // The compare value is the first data of gfx9's compare-and-store, the second of gfx11's.
+    let flipped = u64::from(plain.starts_with("CMPST_")) << 58;
     let imm = i.offset().cast_unsigned() | (kind as u64) << 48 | u64::from(wide) << 56 | u64::from(returns) << 57;
     l.emit(atomic::pick(space::LDS), d, a, b, c, imm | flipped);
     Ok(Flow::On)
@@ -400,12 +515,23 @@ fn smem(l: &mut Lower<'_, '_>, i: &Inst, what: &str, buffer: bool) -> Result<Flo
         Some(op) => s_off(l.sreg(op, 1)?),
     };
     let imm = if i.has(Field::offset) { i.offset().cast_unsigned() } else { 0 };
+    let bytes = match kind {
+        None => 4 * n as u32,
+        Some(k) => {
+            if k >= sub::U16 {
+                2
+            } else {
+                1
+            }
+        }
+    };
+    let scaled = l.target == Target::Gfx1250 && i.get(Field::cpol) & 0x800 != 0;
     let (h, b): (Handler, u32) = match (kind, buffer) {
         (None, false) => (scalar::s_load, n as u32),
         (None, true) => (scalar::s_buffer_load, n as u32),
         (Some(k), false) => (scalar::s_load_sub, k as u32),
         (Some(k), true) => (scalar::s_buffer_load_sub, k as u32),
     };
-    l.emit(h, d, a, b, c, imm);
+    l.emit(h, d, a, b | if scaled { bytes << 8 } else { 0 }, c, imm);
     Ok(Flow::On)
 }

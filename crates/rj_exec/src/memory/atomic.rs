@@ -1,6 +1,6 @@
 //! Atomic read-modify-write, a lane after the other, on real host atomics.
 
-use super::place::{Place, place};
+use super::place::{Place, common, parts, place};
 use super::space::*;
 use crate::fault::FaultKind;
 use crate::uop::{FAULT, Handler, NEXT, Uop, at};
@@ -35,9 +35,15 @@ pub enum Kind {
     Mskor,
     /// Compare and swap of floats: equal as floats.
     CmpswapF,
+    /// old >= data ? old - data : 0
+    SubClamp,
+    /// old >= data ? old - data : old
+    CondSub,
+    /// old >= data ? old - data : old + data1
+    Wrap,
 }
 
-const KINDS: [Kind; 21] = [
+const KINDS: [Kind; 24] = [
     Kind::Swap,
     Kind::Cmpswap,
     Kind::Add,
@@ -59,6 +65,9 @@ const KINDS: [Kind; 21] = [
     Kind::PkAddBf16,
     Kind::Mskor,
     Kind::CmpswapF,
+    Kind::SubClamp,
+    Kind::CondSub,
+    Kind::Wrap,
 ];
 
 /// Packed halves, added lane by lane; each sum rounded to nearest even.
@@ -129,6 +138,9 @@ fn new32(k: Kind, old: u32, x: u32, y: u32) -> u32 {
         Kind::PkAddF16 => pk_add(old, x, crate::half::f16_to_f32, crate::half::f32_to_f16),
         Kind::PkAddBf16 => pk_add(old, x, crate::half::bf16_to_f32, crate::half::f32_to_bf16),
         Kind::Mskor => old & !x | y,
+        Kind::SubClamp => old.saturating_sub(x),
+        Kind::CondSub => old.checked_sub(x).unwrap_or(old),
+        Kind::Wrap => old.checked_sub(x).unwrap_or(old.wrapping_add(y)),
     }
 }
 
@@ -192,6 +204,9 @@ fn new64(k: Kind, old: u64, x: u64, y: u64) -> u64 {
         }
         Kind::PkAddF16 | Kind::PkAddBf16 => old,
         Kind::Mskor => old & !x | y,
+        Kind::SubClamp => old.saturating_sub(x),
+        Kind::CondSub => old.checked_sub(x).unwrap_or(old),
+        Kind::Wrap => old.checked_sub(x).unwrap_or(old.wrapping_add(y)),
     }
 }
 
@@ -214,41 +229,61 @@ unsafe fn rmw<const SPACE: u8>(u: *const Uop, w: *mut Wave) -> u32 {
         let second = if SPACE == LDS { at(w, u.c) } else { at(w, u.d).add(64 * n) };
         // LDS returns to `b` as the others do; buffers use `b` for the scalar offset and return in place.
         let out = if SPACE == BUFFER { at(w, u.d) } else { at(w, u.b) };
-        for lane in (0..64u32).filter(|l| exec >> l & 1 != 0) {
+        let c = &common::<SPACE>(u, w);
+        let two = matches!(kind, Kind::Cmpswap | Kind::CmpswapF | Kind::Mskor | Kind::Wrap);
+        let mut rest = exec;
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            rest &= rest - 1;
             let i = lane as usize;
             let read = |p: *mut u32| {
                 let lo = u64::from(p.add(i).read());
                 if wide { lo | u64::from(p.add(64 + i).read()) << 32 } else { lo }
             };
             let (mut x, mut y) = (read(at(w, u.d)), 0);
-            if matches!(kind, Kind::Cmpswap | Kind::CmpswapF | Kind::Mskor) {
+            if two {
                 y = read(second);
                 if flipped {
                     (x, y) = (y, x);
                 }
             }
             let len = if wide { 8 } else { 4 };
-            let old = match place::<SPACE>(u, w, lane, 0, len, true) {
+            let old = match place::<SPACE>(u, w, c, lane, 0, len, true) {
                 Place::Fault => return FAULT,
                 Place::Nowhere => 0,
-                Place::At(p) if !(p as u64).is_multiple_of(len) => {
-                    let kind = FaultKind::Aperture { address: p as u64, why: "misaligned atomic" };
-                    (*w).fault = Some(Box::new((kind, Some(lane))));
-                    return FAULT;
+                Place::At(p) if !(p as u64).is_multiple_of(len) => return misaligned(w, p as u64, lane),
+                // A group's LDS belongs to the thread that runs it.
+                Place::At(p) if SPACE == LDS && wide => {
+                    let p = p.cast::<u64>();
+                    let old = p.read();
+                    p.write(new64(kind, old, x, y));
+                    old
                 }
-                Place::At(p) if wide => {
-                    let a = AtomicU64::from_ptr(p.cast());
-                    match kind {
-                        Kind::Add => a.fetch_add(x, Ordering::SeqCst),
-                        _ => update64(a, |old| new64(kind, old, x, y)),
+                Place::At(p) if SPACE == LDS => {
+                    let p = p.cast::<u32>();
+                    let old = p.read();
+                    p.write(new32(kind, old, x as u32, y as u32));
+                    u64::from(old)
+                }
+                Place::At(p) if wide => shared64(AtomicU64::from_ptr(p.cast()), kind, x, y),
+                Place::At(p) => u64::from(shared32(AtomicU32::from_ptr(p.cast()), kind, x as u32, y as u32)),
+                // Private memory, or the edge of a buffer: nobody else's.
+                Place::Parts => {
+                    let mut words = [0; 4];
+                    if !parts::<SPACE>(u, w, c, lane, len as usize, false, &mut words) {
+                        return FAULT;
                     }
-                }
-                Place::At(p) => {
-                    let a = AtomicU32::from_ptr(p.cast());
-                    u64::from(match kind {
-                        Kind::Add => a.fetch_add(x as u32, Ordering::SeqCst),
-                        _ => update32(a, |old| new32(kind, old, x as u32, y as u32)),
-                    })
+                    let old = u64::from(words[0]) | u64::from(words[1]) << 32;
+                    let new = if wide {
+                        new64(kind, old, x, y)
+                    } else {
+                        u64::from(new32(kind, old as u32, x as u32, y as u32))
+                    };
+                    words = [new as u32, (new >> 32) as u32, 0, 0];
+                    if !parts::<SPACE>(u, w, c, lane, len as usize, true, &mut words) {
+                        return FAULT;
+                    }
+                    old
                 }
             };
             if returns {
@@ -259,6 +294,38 @@ unsafe fn rmw<const SPACE: u8>(u: *const Uop, w: *mut Wave) -> u32 {
             }
         }
         NEXT
+    }
+}
+
+#[cold]
+unsafe fn misaligned(w: *mut Wave, address: u64, lane: u32) -> u32 {
+    let kind = FaultKind::Aperture { address, why: "misaligned atomic" };
+    // SAFETY: the handler's contract.
+    unsafe { (*w).fault = Some(Box::new((kind, Some(lane)))) }
+    FAULT
+}
+
+#[inline(always)]
+fn shared32(a: &AtomicU32, kind: Kind, x: u32, y: u32) -> u32 {
+    match kind {
+        Kind::Add => a.fetch_add(x, Ordering::SeqCst),
+        Kind::Or => a.fetch_or(x, Ordering::SeqCst),
+        Kind::And => a.fetch_and(x, Ordering::SeqCst),
+        Kind::Swap => a.swap(x, Ordering::SeqCst),
+        Kind::Cmpswap => a.compare_exchange(y, x, Ordering::SeqCst, Ordering::SeqCst).unwrap_or_else(|old| old),
+        _ => update32(a, |old| new32(kind, old, x, y)),
+    }
+}
+
+#[inline(always)]
+fn shared64(a: &AtomicU64, kind: Kind, x: u64, y: u64) -> u64 {
+    match kind {
+        Kind::Add => a.fetch_add(x, Ordering::SeqCst),
+        Kind::Or => a.fetch_or(x, Ordering::SeqCst),
+        Kind::And => a.fetch_and(x, Ordering::SeqCst),
+        Kind::Swap => a.swap(x, Ordering::SeqCst),
+        Kind::Cmpswap => a.compare_exchange(y, x, Ordering::SeqCst, Ordering::SeqCst).unwrap_or_else(|old| old),
+        _ => update64(a, |old| new64(kind, old, x, y)),
     }
 }
 

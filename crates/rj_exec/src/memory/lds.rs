@@ -96,7 +96,7 @@ pub unsafe fn swizzle(u: *const Uop, w: *mut Wave) -> u32 {
     }
 }
 
-/// `ds_bpermute_b32`: lane (a + offset) / 4 mod 64 of `b`; an inactive source gives 0.
+/// `ds_bpermute_b32`: lane (a + offset) / 4 mod 64 of `b`; an inactive source gives 0, or its value if imm bit 32 is set.
 ///
 /// # Safety
 /// As for [`crate::uop::Handler`].
@@ -104,7 +104,7 @@ pub unsafe fn bpermute(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
         let u = &*u;
-        let exec = (*w).exec();
+        let exec = if u.imm >> 32 & 1 != 0 { u64::MAX } else { (*w).exec() };
         let src: [u32; 64] = std::array::from_fn(|i| at(w, u.b).add(i).read());
         for i in active(w) {
             let from = (at(w, u.a).add(i).read().wrapping_add(u.imm as u32) >> 2 & ((*w).lanes - 1)) as usize;
@@ -174,6 +174,73 @@ pub unsafe fn addtid(u: *const Uop, w: *mut Wave) -> u32 {
                 Place::At(p) => d.write(p.cast::<u32>().read_unaligned()),
                 _ if u.imm >> 32 & 1 == 0 => d.write(0),
                 _ => {}
+            }
+        }
+        NEXT
+    }
+}
+
+/// `ds_wrxchg2*`: exchanges at two addresses. Operands as [`write2`]; the old values go to planes from imm's top half on:
+/// bits 63:32 of imm hold second offset (31:16 of them) and first (15:0), bits 31:0 the destination.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn exchange2(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let n = u.c as usize;
+        let out = u.imm as u32;
+        for i in active(w) {
+            let base = at(w, u.a).add(i).read();
+            let mut old = [0u32; 4];
+            let mut new = [0u32; 4];
+            for k in 0..n {
+                new[k] = at(w, u.d).add(64 * k + i).read();
+                new[n + k] = at(w, u.b).add(64 * k + i).read();
+            }
+            for which in 0..2 {
+                // Offsets reach 255 * 8 * 64: they are kept in units of 4 bytes.
+                let off = (u.imm >> (32 + 16 * which) & 0xffff) as u32 * 4;
+                if let Place::At(p) = lds(w, u64::from(base.wrapping_add(off)), 4 * n as u64) {
+                    for k in 0..n {
+                        let p = p.cast::<u32>().add(k);
+                        old[which * n + k] = p.read_unaligned();
+                        p.write_unaligned(new[which * n + k]);
+                    }
+                }
+            }
+            for (k, x) in old.iter().enumerate().take(2 * n) {
+                at(w, out).add(64 * k + i).write(*x);
+            }
+        }
+        NEXT
+    }
+}
+
+/// `ds_condxchg32_rtn_b64`: each dword whose data has bit 31 set is exchanged with the other 31 bits. Data `b`.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn condxchg(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        for i in active(w) {
+            let off = at(w, u.a).add(i).read().wrapping_add(u.imm as u32);
+            let mut old = [0u32; 2];
+            if let Place::At(p) = lds(w, u64::from(off), 8) {
+                for (k, old) in old.iter_mut().enumerate() {
+                    let x = at(w, u.b).add(64 * k + i).read();
+                    let p = p.cast::<u32>().add(k);
+                    *old = p.read_unaligned();
+                    if x >> 31 != 0 {
+                        p.write_unaligned(x & 0x7fff_ffff);
+                    }
+                }
+            }
+            for (k, x) in old.into_iter().enumerate() {
+                at(w, u.d).add(64 * k + i).write(x);
             }
         }
         NEXT

@@ -1,10 +1,13 @@
 //! Memory instructions: where a lane's bytes are ([`place`]), moving them ([`vector`]), atomics, LDS specials, scalar loads.
 
 pub mod atomic;
+pub mod direct;
 pub mod lds;
 pub mod place;
 pub mod scalar;
+pub mod sub;
 pub mod vector;
+mod words;
 
 /// Operand `c` of a micro-op that has no scalar address part (0 would be s0).
 pub const NONE: u32 = u32::MAX;

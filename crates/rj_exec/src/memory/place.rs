@@ -13,8 +13,99 @@ pub enum Place {
     At(*mut u8),
     /// Outside an LDS allocation or a buffer: reads 0, writes nothing.
     Nowhere,
+    /// Not in one piece: to be asked for in smaller ones, bytes at the smallest.
+    Parts,
     /// The wave's `fault` is set.
     Fault,
+}
+
+/// Base of private memory in gfx1250's flat addresses: no real address has these upper six bits (engine-abi §5).
+pub const WIDE_PRIVATE: u64 = 1 << 62;
+
+/// What the lanes of an instruction have in common, computed once.
+#[derive(Clone, Copy, Debug)]
+pub struct Common {
+    /// Scalar part of the address and the offset.
+    pub base: u64,
+    /// Buffers: bytes, or records of a structured one.
+    pub limit: u64,
+    /// Buffers: how the index counts.
+    pub buffer: Buffer,
+}
+
+/// A buffer's addressing (CDNA3 ISA, 9.1.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// Offset in bytes.
+    Linear,
+    /// Index times stride plus offset; the limit counts records, or bytes if `.bytes`.
+    Strided {
+        /// Bytes.
+        stride: u64,
+        /// The limit is in bytes.
+        bytes: bool,
+    },
+    /// Elements of `1 << element` bytes of `1 << group` records side by side.
+    Swizzled {
+        /// Bytes.
+        stride: u64,
+        /// Log2 of the element's bytes.
+        element: u32,
+        /// Log2 of the records of a group.
+        group: u32,
+        /// The lane is part of the index; no limit (private memory through a descriptor).
+        tid: bool,
+    },
+}
+
+/// Reads the scalar operands of an address.
+///
+/// # Safety
+/// The micro-op's offsets must lie in the block.
+#[inline(always)]
+pub unsafe fn common<const SPACE: u8>(u: &Uop, w: *mut Wave) -> Common {
+    // SAFETY: the caller's.
+    unsafe {
+        let imm = i64::from(u.imm as u32 as i32).cast_unsigned();
+        let mut c = Common { base: imm, limit: 0, buffer: Buffer::Linear };
+        match SPACE {
+            GLOBAL | FLAT if u.c != NONE => c.base = rd64(w, u.c).wrapping_add(imm),
+            SCRATCH if u.c != NONE => {
+                c.base = imm.wrapping_add_signed(i64::from(rd(w, u.c).cast_signed()));
+            }
+            BUFFER => {
+                let v: [u32; 4] = std::array::from_fn(|i| rd(w, u.c + 4 * i as u32));
+                let soffset = u64::from(rd(w, u.b));
+                c.base = (u64::from(v[0]) | u64::from(v[1] & 0xffff) << 32).wrapping_add(soffset);
+                let mut stride = u64::from(v[1] >> 16 & 0x3fff);
+                // Bit 43: descriptors of gfx11 on have no flag bits at those places, swizzle is a field of two bits.
+                let new = u.imm >> 43 & 1 != 0;
+                let swizzle = if new { v[1] >> 30 != 0 } else { v[1] >> 31 != 0 };
+                let tid = v[3] >> 23 & 1 != 0;
+                if tid && !new {
+                    // Bits 18:15 of the last word extend the stride (GFX9).
+                    stride |= u64::from(v[3] >> 15 & 0xf) << 14;
+                }
+                let idxen = u.imm >> 33 & 1 != 0;
+                let records = u64::from(v[2]);
+                c.limit = records.saturating_sub(soffset);
+                c.buffer = if swizzle {
+                    c.limit = records;
+                    let element = if new { [2, 2, 3, 4][(v[1] >> 30) as usize] } else { 1 + (v[3] >> 19 & 3) };
+                    Buffer::Swizzled { stride, element, group: 3 + (v[3] >> 21 & 3), tid }
+                } else if tid {
+                    Buffer::Strided { stride, bytes: true }
+                } else if stride != 0 && idxen {
+                    c.limit = records;
+                    Buffer::Strided { stride, bytes: false }
+                } else {
+                    Buffer::Linear
+                };
+            }
+            _ => {}
+        }
+        c
+    }
 }
 
 /// Host pointer to `len` bytes at a GPU address.
@@ -35,24 +126,28 @@ pub unsafe fn global(w: *mut Wave, va: u64, len: u64, write: bool, lane: u32) ->
 }
 
 #[cold]
+#[inline(never)]
 unsafe fn slow(w: *mut Wave, va: u64, len: u64, write: bool, lane: u32) -> Place {
     // SAFETY: the caller's.
     unsafe {
         let snap = &*(*w).snap;
+        let may = |r: &crate::mem::Region| if write { r.write } else { r.read };
         let (mapped, address) = match snap.find(va) {
-            Some(r) if (if write { r.write } else { r.read }) => {
+            Some(r) if may(r) => {
+                let host = (r.host + (va - r.va) as usize) as *mut u8;
                 if len <= r.end() - va {
                     (*w).hot_va = r.va;
                     (*w).hot_len = r.len;
                     (*w).hot_host = r.host;
                     (*w).hot_read = r.read;
                     (*w).hot_write = r.write;
-                    return Place::At((r.host + (va - r.va) as usize) as *mut u8);
+                    return Place::At(host);
                 }
-                // Adjacent regions may be one piece of host memory; if not, the access is split by nobody: fault.
+                // Adjacent regions may be one piece of host memory.
                 match snap.find(r.end()) {
-                    Some(n) if n.host == r.host + r.len as usize && (if write { n.write } else { n.read }) => {
-                        return Place::At((r.host + (va - r.va) as usize) as *mut u8);
+                    Some(n) if may(n) => {
+                        let joined = n.host == r.host + r.len as usize && n.end() - va >= len;
+                        return if joined { Place::At(host) } else { Place::Parts };
                     }
                     next => (next.is_some(), r.end()),
                 }
@@ -65,18 +160,27 @@ unsafe fn slow(w: *mut Wave, va: u64, len: u64, write: bool, lane: u32) -> Place
     }
 }
 
-/// A dword-or-less of private memory at byte `off` of the lane (swizzled: engine-abi §5).
+#[cold]
+unsafe fn aperture(w: *mut Wave, address: u64, why: &'static str, lane: u32) -> Place {
+    // SAFETY: the caller's.
+    unsafe { (*w).fault = Some(Box::new((FaultKind::Aperture { address, why }, Some(lane)))) }
+    Place::Fault
+}
+
+/// Private memory at byte `off` of lane `owner` (swizzled: engine-abi §5): a dword or less is in one piece.
 #[inline(always)]
-unsafe fn private(w: *mut Wave, off: u64, len: u64, write: bool, lane: u32) -> Place {
+unsafe fn private(w: *mut Wave, off: u64, len: u64, write: bool, owner: u32, lane: u32) -> Place {
     // SAFETY: the caller's.
     unsafe {
         let lanes = u64::from((*w).lanes);
-        if off % 4 + len > 4 || off >= (*w).scratch_len / lanes {
-            let kind = FaultKind::Aperture { address: off, why: "private address outside the lane's memory" };
-            (*w).fault = Some(Box::new((kind, Some(lane))));
-            return Place::Fault;
+        let size = (*w).scratch_len / lanes;
+        if off >= size || len > size - off {
+            return aperture(w, off, "private address outside the lane's memory", lane);
         }
-        let va = (*w).scratch + off / 4 * 4 * lanes + u64::from(lane) * 4 + off % 4;
+        if off % 4 + len > 4 {
+            return Place::Parts;
+        }
+        let va = (*w).scratch + off / 4 * 4 * lanes + u64::from(owner) * 4 + off % 4;
         global(w, va, len, write, lane)
     }
 }
@@ -84,71 +188,83 @@ unsafe fn private(w: *mut Wave, off: u64, len: u64, write: bool, lane: u32) -> P
 /// Bytes of LDS.
 ///
 /// # Safety
-/// The wave's LDS pointer must be valid.
+/// The wave's `lds` must be valid.
 #[inline(always)]
 pub unsafe fn lds(w: *mut Wave, off: u64, len: u64) -> Place {
     // SAFETY: the caller's.
     unsafe { if off + len <= u64::from((*w).lds_len) { Place::At((*w).lds.add(off as usize)) } else { Place::Nowhere } }
 }
 
-unsafe fn flat(w: *mut Wave, va: u64, len: u64, write: bool, lane: u32) -> Place {
+#[inline(always)]
+unsafe fn flat(u: &Uop, w: *mut Wave, va: u64, len: u64, write: bool, lane: u32) -> Place {
     // SAFETY: the caller's.
     unsafe {
+        // Bit 41: gfx1250, whose flat private addresses name the lane.
+        if u.imm >> 41 & 1 != 0 && va >> 58 == WIDE_PRIVATE >> 58 {
+            let owner = (va >> 52 & 63) as u32 % (*w).lanes;
+            return private(w, va & 0xf_ffff_ffff_ffff, len, write, owner, lane);
+        }
         match va >> 32 {
             0x1_0000 => match lds(w, va & 0xffff_ffff, len) {
-                Place::Nowhere => {
-                    let kind = FaultKind::Aperture { address: va, why: "flat access past the group's LDS" };
-                    (*w).fault = Some(Box::new((kind, Some(lane))));
-                    Place::Fault
-                }
+                Place::Nowhere => aperture(w, va, "flat access past the group's LDS", lane),
                 p => p,
             },
-            0x2_0000 => private(w, va & 0xffff_ffff, len, write, lane),
+            0x2_0000 if u.imm >> 41 & 1 == 0 => private(w, va & 0xffff_ffff, len, write, lane, lane),
             _ => global(w, va, len, write, lane),
         }
     }
 }
 
-/// Byte offset of a lane in a buffer's memory, or None if it is out of range (CDNA3 ISA, buffer addressing).
-unsafe fn buffer(u: &Uop, w: *mut Wave, lane: u32, extra: u64, len: u64) -> Option<u64> {
+/// Address of byte `extra` of a lane's access; None if it is out of range.
+#[inline(always)]
+unsafe fn buffer(u: &Uop, w: *mut Wave, c: &Common, lane: u32, extra: u64, len: u64) -> Option<(u64, bool)> {
     // SAFETY: the caller's.
     unsafe {
-        let v: [u32; 4] = std::array::from_fn(|i| rd(w, u.c + 4 * i as u32));
-        let base = u64::from(v[0]) | u64::from(v[1] & 0xffff) << 32;
-        let stride = u64::from(v[1] >> 16 & 0x3fff);
-        let (swizzle, add_tid) = (v[1] >> 31 != 0, v[3] >> 23 & 1 != 0);
-        let records = u64::from(v[2]);
-        let (offen, idxen) = (u.imm >> 32 & 1 != 0, u.imm >> 33 & 1 != 0);
         let l = lane as usize;
-        let mut index = 0u64;
-        let mut offset = (u.imm & 0xffff_ffff) + extra;
         let p = at(w, u.a);
-        if idxen {
-            index = u64::from(p.add(l).read());
-        }
+        let (offen, idxen) = (u.imm >> 32 & 1 != 0, u.imm >> 33 & 1 != 0);
+        let mut offset = u64::from(u.imm as u32) + extra;
         if offen {
             offset += u64::from(p.add(if idxen { 64 + l } else { l }).read());
         }
-        if add_tid {
-            index += u64::from(lane);
+        let index = if idxen { u64::from(p.add(l).read()) } else { 0 };
+        match c.buffer {
+            Buffer::Linear => (offset + len <= c.limit).then_some((c.base.wrapping_add(offset), true)),
+            Buffer::Strided { stride, bytes } => {
+                let index = index + if bytes { u64::from(lane) } else { 0 };
+                let inside = if bytes { index * stride + offset + len <= c.limit } else { index < c.limit };
+                inside.then_some((c.base.wrapping_add(index * stride + offset), true))
+            }
+            Buffer::Swizzled { stride, element, group, tid } => {
+                let index = index + if tid { u64::from(lane) } else { 0 };
+                if !tid && if stride == 0 { offset + len > c.limit } else { index >= c.limit } {
+                    return None;
+                }
+                let low = (1 << element) - 1;
+                let mask = (1u64 << group) - 1;
+                let whole = ((index >> group).wrapping_mul(stride) + (offset & !low)) << group;
+                let at = whole + ((index & mask) << element) + (offset & low);
+                Some((c.base.wrapping_add(at), (offset & low) + len <= 1 << element))
+            }
         }
-        let soffset = u64::from(rd(w, u.b));
-        let inside = if stride == 0 || !(swizzle || idxen) {
-            offset + stride * index + len <= records.saturating_sub(if swizzle { 0 } else { soffset })
-        } else {
-            index < records
-        };
-        if !(inside || swizzle && add_tid) {
-            return None;
+    }
+}
+
+/// The lane's 64-bit address of a global or flat access.
+#[inline(always)]
+pub(super) unsafe fn address(u: &Uop, w: *mut Wave, c: &Common, lane: usize) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        let p = at(w, u.a);
+        let lo = p.add(lane).read();
+        if u.c == NONE {
+            return c.base.wrapping_add(u64::from(lo) | u64::from(p.add(64 + lane).read()) << 32);
         }
-        let at = if swizzle {
-            let elem = 2u64 << (v[3] >> 19 & 3);
-            let group = 8u64 << (v[3] >> 21 & 3);
-            (index / group * stride + offset / elem * elem) * group + index % group * elem + offset % elem
-        } else {
-            index * stride + offset
-        };
-        Some(base + soffset + at)
+        // Bit 42: the lane's offset is signed.
+        let off = if u.imm >> 42 & 1 != 0 { i64::from(lo.cast_signed()).cast_unsigned() } else { u64::from(lo) };
+        // Bits 63:59: what the lane's offset is scaled by.
+        let scale = u.imm >> 59;
+        c.base.wrapping_add(if scale > 1 { off.wrapping_mul(scale) } else { off })
     }
 }
 
@@ -157,41 +273,79 @@ unsafe fn buffer(u: &Uop, w: *mut Wave, lane: u32, extra: u64, len: u64) -> Opti
 /// # Safety
 /// The micro-op's offsets must lie in the block, the wave's pointers must be valid.
 #[inline(always)]
-pub unsafe fn place<const SPACE: u8>(u: &Uop, w: *mut Wave, lane: u32, extra: u64, len: u64, write: bool) -> Place {
+pub unsafe fn place<const SPACE: u8>(
+    u: &Uop,
+    w: *mut Wave,
+    c: &Common,
+    lane: u32,
+    extra: u64,
+    len: u64,
+    write: bool,
+) -> Place {
     // SAFETY: the caller's.
     unsafe {
         let i = lane as usize;
-        let imm = i64::from(u.imm as u32 as i32);
         match SPACE {
-            GLOBAL | FLAT => {
-                let p = at(w, u.a);
-                let va = if u.c != NONE {
-                    rd64(w, u.c).wrapping_add(u64::from(p.add(i).read()))
-                } else {
-                    u64::from(p.add(i).read()) | u64::from(p.add(64 + i).read()) << 32
-                };
-                let va = va.wrapping_add_signed(imm).wrapping_add(extra);
-                if SPACE == FLAT { flat(w, va, len, write, lane) } else { global(w, va, len, write, lane) }
-            }
+            GLOBAL => global(w, address(u, w, c, i).wrapping_add(extra), len, write, lane),
+            FLAT => flat(u, w, address(u, w, c, i).wrapping_add(extra), len, write, lane),
             SCRATCH => {
-                let mut off = imm + extra as i64;
+                let mut off = c.base.wrapping_add(extra);
                 if u.a != 0 {
-                    off += i64::from(at(w, u.a).add(i).read().cast_signed());
+                    let v = i64::from(at(w, u.a).add(i).read().cast_signed()).cast_unsigned();
+                    off = off.wrapping_add(v.wrapping_mul((u.imm >> 59).max(1)));
                 }
-                if u.c != NONE {
-                    off += i64::from(rd(w, u.c).cast_signed());
-                }
-                private(w, off.cast_unsigned() & 0xffff_ffff, len, write, lane)
+                private(w, off & 0xffff_ffff, len, write, lane, lane)
             }
             LDS => {
-                let a = at(w, u.a).add(i).read();
-                let off = a.wrapping_add(u.imm as u32);
+                let off = at(w, u.a).add(i).read().wrapping_add(u.imm as u32);
                 lds(w, u64::from(off) + extra, len)
             }
-            _ => match buffer(u, w, lane, extra, len) {
-                Some(va) => global(w, va, len, write, lane),
+            _ => match buffer(u, w, c, lane, extra, len) {
+                Some((va, true)) => global(w, va, len, write, lane),
+                Some((_, false)) => Place::Parts,
+                // Part of the access may be in range: dwords are checked one by one.
+                None if len > 4 => Place::Parts,
                 None => Place::Nowhere,
             },
         }
+    }
+}
+
+/// Moves `len` bytes of a lane piece by piece between `words` and memory. False: fault.
+///
+/// # Safety
+/// As for [`place`].
+#[cold]
+#[inline(never)]
+pub unsafe fn parts<const SPACE: u8>(
+    u: &Uop,
+    w: *mut Wave,
+    c: &Common,
+    lane: u32,
+    len: usize,
+    write: bool,
+    words: &mut [u32; 4],
+) -> bool {
+    // SAFETY: the caller's; every piece stays inside `words`, whose size bounds `len`.
+    unsafe {
+        let buf = words.as_mut_ptr().cast::<u8>();
+        let mut done = 0;
+        while done < len {
+            let mut n = (len - done).min(4);
+            let mut p = place::<SPACE>(u, w, c, lane, done as u64, n as u64, write);
+            if let Place::Parts = p {
+                n = 1;
+                p = place::<SPACE>(u, w, c, lane, done as u64, 1, write);
+            }
+            match p {
+                Place::At(p) if write => p.copy_from_nonoverlapping(buf.add(done), n),
+                Place::At(p) => buf.add(done).copy_from_nonoverlapping(p, n),
+                Place::Fault => return false,
+                Place::Nowhere | Place::Parts if !write => buf.add(done).write_bytes(0, n),
+                Place::Nowhere | Place::Parts => {}
+            }
+            done += n;
+        }
+        true
     }
 }

@@ -2,12 +2,21 @@
 
 use super::NONE;
 use super::place::{Place, global};
-use super::vector::sub as kinds;
+use super::sub::kind as kinds;
 use crate::uop::{FAULT, NEXT, Uop, rd, rd64, wr, wr64};
 use crate::wave::Wave;
 
-/// `s_load_dword*`: `b` dwords to `d` from base pair `a` plus scalar `c` (if not 0) plus offset imm (signed). The two low
-/// address bits are ignored.
+/// The scalar part of an offset: scalar `c` times the upper bits of `b` (if not 0).
+unsafe fn more(u: &Uop, w: *mut Wave) -> u64 {
+    if u.c == NONE {
+        return 0;
+    }
+    // SAFETY: the caller's.
+    unsafe { u64::from(rd(w, u.c)).wrapping_mul(u64::from(u.b >> 8).max(1)) }
+}
+
+/// `s_load_dword*`: `b` (7:0) dwords to `d` from base pair `a` plus scalar `c` (if any, times `b` 31:8 if not 0) plus
+/// offset imm (signed). The two low address bits are ignored.
 ///
 /// # Safety
 /// As for [`crate::uop::Handler`].
@@ -15,20 +24,17 @@ pub unsafe fn s_load(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
         let u = &*u;
-        let mut va = rd64(w, u.a).wrapping_add(u.imm);
-        if u.c != NONE {
-            va = va.wrapping_add(u64::from(rd(w, u.c)));
-        }
-        let va = va & !3;
-        if let Place::At(p) = global(w, va, u64::from(u.b) * 4, false, 0) {
-            for k in 0..u.b {
+        let va = rd64(w, u.a).wrapping_add(u.imm).wrapping_add(more(u, w)) & !3;
+        let n = u.b & 0xff;
+        if let Place::At(p) = global(w, va, u64::from(n) * 4, false, 0) {
+            for k in 0..n {
                 wr(w, u.d + 4 * k, p.cast::<u32>().add(k as usize).read_unaligned());
             }
             return NEXT;
         }
         // Loads of 8 and 16 dwords may reach past what is mapped only if they use it: dword by dword.
         (*w).fault = None;
-        for k in 0..u.b {
+        for k in 0..n {
             match global(w, va + 4 * u64::from(k), 4, false, 0) {
                 Place::At(p) => wr(w, u.d + 4 * k, p.cast::<u32>().read_unaligned()),
                 _ => return FAULT,
@@ -47,12 +53,8 @@ pub unsafe fn s_buffer_load(u: *const Uop, w: *mut Wave) -> u32 {
     unsafe {
         let u = &*u;
         let (base, size) = buffer(w, u.a);
-        let mut off = u.imm;
-        if u.c != NONE {
-            off = off.wrapping_add(u64::from(rd(w, u.c)));
-        }
-        let off = off & !3;
-        for k in 0..u64::from(u.b) {
+        let off = u.imm.wrapping_add(more(u, w)) & !3;
+        for k in 0..u64::from(u.b & 0xff) {
             let at = off.wrapping_add(4 * k);
             let x = if at < size && size - at >= 4 {
                 match global(w, base + at, 4, false, 0) {
@@ -68,7 +70,7 @@ pub unsafe fn s_buffer_load(u: *const Uop, w: *mut Wave) -> u32 {
     }
 }
 
-/// A byte or half, extended as `memory::vector::sub` says (`b`); the address is not cut to dwords (gfx12 on).
+/// A byte or half, extended as `memory::sub::kind` says (`b`); the address is not cut to dwords (gfx12 on).
 unsafe fn sub(w: *mut Wave, d: u32, kind: u32, va: u64) -> u32 {
     // SAFETY: the caller's.
     unsafe {
@@ -96,8 +98,7 @@ pub unsafe fn s_load_sub(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
         let u = &*u;
-        let more = if u.c != NONE { u64::from(rd(w, u.c)) } else { 0 };
-        sub(w, u.d, u.b, rd64(w, u.a).wrapping_add(u.imm).wrapping_add(more))
+        sub(w, u.d, u.b & 0xff, rd64(w, u.a).wrapping_add(u.imm).wrapping_add(more(u, w)))
     }
 }
 
@@ -110,14 +111,13 @@ pub unsafe fn s_buffer_load_sub(u: *const Uop, w: *mut Wave) -> u32 {
     unsafe {
         let u = &*u;
         let (base, size) = buffer(w, u.a);
-        let more = if u.c != NONE { u64::from(rd(w, u.c)) } else { 0 };
-        let off = u.imm.wrapping_add(more);
-        let len = if u64::from(u.b) >= kinds::U16 { 2 } else { 1 };
+        let off = u.imm.wrapping_add(more(u, w));
+        let len = if u64::from(u.b & 0xff) >= kinds::U16 { 2 } else { 1 };
         if off >= size || size - off < len {
             wr(w, u.d, 0);
             return NEXT;
         }
-        sub(w, u.d, u.b, base + off)
+        sub(w, u.d, u.b & 0xff, base + off)
     }
 }
 

@@ -1,18 +1,33 @@
-//! Vector loads and stores of bytes, halves and dwords.
+//! Vector loads and stores of dwords: a vector at a time where addresses run in step, else lane by lane.
 
 use super::NONE;
-use super::place::{Place, place};
+use super::place::{Buffer, Common, Place, address, common, global, parts, place};
 use super::space::*;
+use super::words::{Words, load_four, store_four};
 use crate::lanes::{Avx2, Avx512, Backend, Lanes, Scalar};
 use crate::shapes::{lanes16, trio};
-use crate::uop::{FAULT, Handler, NEXT, Uop, at, rd64};
+use crate::uop::{FAULT, Handler, NEXT, Uop, at};
 use crate::wave::Wave;
+use std::sync::atomic::{Ordering, fence};
 
-static IOTA4: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60];
+/// Byte distances of lanes that are `N` dwords apart.
+static STEPS: [[u32; 16]; 5] = {
+    let mut t = [[0; 16]; 5];
+    let mut n = 0;
+    while n < 5 {
+        let mut i = 0;
+        while i < 16 {
+            t[n][i] = (4 * n * i) as u32;
+            i += 1;
+        }
+        n += 1;
+    }
+    t
+};
 
 /// How the active lanes of a chunk are addressed.
 enum Pattern {
-    /// Lane i is at the first lane's address plus 4 (i - first).
+    /// Lane i is at the first active lane's address plus 4 N (i - first).
     Row,
     /// All at one address.
     One,
@@ -20,12 +35,13 @@ enum Pattern {
     Mixed,
 }
 
+/// The pattern of 16 lanes of the address plane `a`; `pair`: upper halves follow in the next plane.
 #[inline(always)]
-unsafe fn pattern<L: Lanes>(u: &Uop, w: *mut Wave, i: usize, m: u16, pair: bool) -> Pattern {
+unsafe fn pattern<L: Lanes, const N: usize>(w: *mut Wave, a: u32, i: usize, m: u16, pair: bool) -> Pattern {
     // SAFETY: the handler's contract.
     unsafe {
         let first = m.trailing_zeros() as usize;
-        let p = at(w, u.a).add(16 * i);
+        let p = at(w, a).add(16 * i);
         let lo0 = p.add(first).read();
         let diff = L::sub(L::load(p), L::splat(lo0));
         if pair {
@@ -37,24 +53,122 @@ unsafe fn pattern<L: Lanes>(u: &Uop, w: *mut Wave, i: usize, m: u16, pair: bool)
         if !L::eq(diff, L::splat(0)) & m == 0 {
             return Pattern::One;
         }
-        let row = L::sub(L::load(IOTA4.as_ptr()), L::splat(4 * first as u32));
-        if !L::eq(diff, row) & m == 0 && lo0 <= u32::MAX - 64 {
+        let row = L::sub(L::load(STEPS[N].as_ptr()), L::splat((4 * N * first) as u32));
+        // Not across the ends of signed or unsigned offsets.
+        if !L::eq(diff, row) & m == 0 && (lo0 ^ lo0.wrapping_add(64 * N as u32)) >> 31 == 0 {
             return Pattern::Row;
         }
         Pattern::Mixed
     }
 }
 
-/// Whether a chunk's lanes can be taken together; flat needs that no lane is in an aperture.
+/// The pattern of a chunk in a space where lanes can be taken together.
 #[inline(always)]
-unsafe fn together<const SPACE: u8>(u: &Uop, w: *mut Wave, lane: usize) -> bool {
+unsafe fn look<L: Lanes, const SPACE: u8, const N: usize>(
+    u: &Uop,
+    w: *mut Wave,
+    c: &Common,
+    i: usize,
+    m: u16,
+) -> Pattern {
     // SAFETY: the handler's contract.
     unsafe {
         match SPACE {
-            GLOBAL | LDS => true,
-            FLAT if u.c == NONE => !matches!(at(w, u.a).add(64 + lane).read(), 0x1_0000 | 0x2_0000),
-            FLAT => rd64(w, u.c) >> 33 != 0x1_0000 >> 1 && rd64(w, u.c) >> 33 != 0x2_0000 >> 1,
-            _ => false,
+            LDS => pattern::<L, N>(w, u.a, i, m, false),
+            GLOBAL | FLAT => {
+                let p = pattern::<L, N>(w, u.a, i, m, u.c == NONE);
+                if u.imm >> 59 > 1 && matches!(p, Pattern::Row) {
+                    return Pattern::Mixed;
+                }
+                if SPACE == FLAT && !matches!(p, Pattern::Mixed) {
+                    // No lane may be in an aperture: lanes of a pattern are less than 2 GiB apart.
+                    let va = address(u, w, c, 16 * i + m.trailing_zeros() as usize);
+                    if matches!(va >> 32, 0xffff..=0x2_0001) || va >> 58 != 0 {
+                        return Pattern::Mixed;
+                    }
+                }
+                p
+            }
+            BUFFER if c.buffer == Buffer::Linear => match (u.imm >> 32 & 1 != 0, u.imm >> 33 & 1 != 0) {
+                (false, _) => Pattern::One,
+                (true, false) => pattern::<L, N>(w, u.a, i, m, false),
+                (true, true) => Pattern::Mixed,
+            },
+            _ => Pattern::Mixed,
+        }
+    }
+}
+
+/// If all active lanes use one aligned offset of private memory: where lane 0's first dword is. The dwords of all
+/// lanes lie side by side, those of the next offset after them.
+#[inline(always)]
+unsafe fn private_row<L: Lanes, const SPACE: u8, const N: usize>(
+    u: &Uop,
+    w: *mut Wave,
+    c: &Common,
+    exec: u64,
+    write: bool,
+) -> Option<*mut u32> {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let lanes = u64::from((*w).lanes);
+        let first = exec.trailing_zeros();
+        let uniform = |a: u32| {
+            let x = L::splat(at(w, a).add(first as usize).read());
+            (0..4).all(
+                #[inline(always)]
+                |i| {
+                    let m = lanes16(exec, i);
+                    !L::eq(L::load(at(w, a).add(16 * i)), x) & m == 0
+                },
+            )
+        };
+        let start = match (SPACE, c.buffer) {
+            (SCRATCH, _) => {
+                if exec == 0 || u.a != 0 && !uniform(u.a) {
+                    return None;
+                }
+                let v = if u.a == 0 { 0 } else { i64::from(at(w, u.a).add(first as usize).read().cast_signed()) };
+                let off = c.base.wrapping_add(v.cast_unsigned().wrapping_mul((u.imm >> 59).max(1))) & 0xffff_ffff;
+                let size = (*w).scratch_len / lanes;
+                if off % 4 != 0 || off >= size || 4 * N as u64 > size - off {
+                    return None;
+                }
+                (*w).scratch + off * lanes
+            }
+            (BUFFER, Buffer::Swizzled { stride: 0, element: 2, group: 6, tid: true }) if lanes == 64 => {
+                let (offen, idxen) = (u.imm >> 32 & 1 != 0, u.imm >> 33 & 1 != 0);
+                if exec == 0 || idxen || offen && !uniform(u.a) {
+                    return None;
+                }
+                let v = if offen { u64::from(at(w, u.a).add(first as usize).read()) } else { 0 };
+                let off = u64::from(u.imm as u32) + v;
+                if off % 4 != 0 {
+                    return None;
+                }
+                c.base.wrapping_add(off * 64)
+            }
+            _ => return None,
+        };
+        match global(w, start, 4 * N as u64 * lanes, write, first) {
+            Place::At(p) => Some(p.cast()),
+            Place::Fault => {
+                (*w).fault = None;
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A load may not pass this wave's own earlier stores (imm bit 40; engine-abi §15).
+#[inline(always)]
+pub(super) unsafe fn order(u: &Uop, w: *mut Wave) {
+    // SAFETY: the handler's contract.
+    unsafe {
+        if u.imm >> 40 & 1 != 0 && (*w).stored {
+            fence(Ordering::SeqCst);
+            (*w).stored = false;
         }
     }
 }
@@ -65,55 +179,24 @@ unsafe fn load<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mut
     unsafe {
         let u = &*u;
         let exec = (*w).exec();
-        // Bit 40: coherent. A load may not pass this wave's own earlier stores (engine-abi §15).
-        if u.imm >> 40 & 1 != 0 && (*w).stored {
-            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-            (*w).stored = false;
+        if SPACE != LDS && SPACE != SCRATCH {
+            order(u, w);
+        }
+        let c = &common::<SPACE>(u, w);
+        if (SPACE == SCRATCH || SPACE == BUFFER)
+            && let Some(p) = private_row::<L, SPACE, N>(u, w, c, exec, false)
+        {
+            for i in 0..(*w).lanes as usize / 16 {
+                for k in 0..N {
+                    let x = L::load(p.add(k * (*w).lanes as usize + 16 * i));
+                    L::store_mask(at(w, u.d).add(64 * k + 16 * i), x, lanes16(exec, i));
+                }
+            }
+            return NEXT;
         }
         for i in 0..4 {
             let m = lanes16(exec, i);
-            if m == 0 {
-                continue;
-            }
-            let first = 16 * i + m.trailing_zeros() as usize;
-            let d = at(w, u.d).add(16 * i);
-            if together::<SPACE>(u, w, first) {
-                let pair = SPACE != LDS && u.c == NONE;
-                match pattern::<L>(u, w, i, m, pair) {
-                    Pattern::One => match place::<SPACE>(u, w, first as u32, 0, 4 * N as u64, false) {
-                        Place::At(p) => {
-                            for k in 0..N {
-                                let x = p.cast::<u32>().add(k).read_unaligned();
-                                L::store_mask(d.add(64 * k), L::splat(x), m);
-                            }
-                            continue;
-                        }
-                        Place::Fault => return FAULT,
-                        Place::Nowhere => {}
-                    },
-                    Pattern::Row if N == 1 => {
-                        let last = 15 - m.leading_zeros() as usize;
-                        let span = 4 * (16 * i + last - first + 1) as u64;
-                        if let Place::At(p) = place::<SPACE>(u, w, first as u32, 0, span, false) {
-                            let p = p.cast::<u32>();
-                            if m == 0xffff {
-                                L::store(d, L::load(p));
-                            } else {
-                                for k in 0..=last + 16 * i - first {
-                                    let lane = first - 16 * i + k;
-                                    if m >> lane & 1 != 0 {
-                                        d.add(lane).write(p.add(k).read_unaligned());
-                                    }
-                                }
-                            }
-                            continue;
-                        }
-                        (*w).fault = None;
-                    }
-                    _ => {}
-                }
-            }
-            if !each::<SPACE, N>(u, w, m, i, false) {
+            if m != 0 && !load_together::<L, SPACE, N>(u, w, c, i, m) && !each::<SPACE, N>(u, w, c, m, i, false) {
                 return FAULT;
             }
         }
@@ -121,92 +204,50 @@ unsafe fn load<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mut
     }
 }
 
-/// Lane by lane; false: fault.
+/// True if it was done.
 #[inline(always)]
-unsafe fn each<const SPACE: u8, const N: usize>(u: &Uop, w: *mut Wave, m: u16, i: usize, store: bool) -> bool {
+unsafe fn load_together<L: Lanes, const SPACE: u8, const N: usize>(
+    u: &Uop,
+    w: *mut Wave,
+    c: &Common,
+    i: usize,
+    m: u16,
+) -> bool {
     // SAFETY: the handler's contract.
     unsafe {
-        let mut rest = m;
-        while rest != 0 {
-            let lane = 16 * i + rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let d = at(w, u.d).add(lane);
-            // One piece where memory is contiguous, else dword by dword.
-            let pieces = if SPACE == GLOBAL || SPACE == LDS { 1 } else { N };
-            let per = N / pieces;
-            let mut ptrs = [std::ptr::null_mut::<u8>(); 4];
-            for (k, ptr) in ptrs.iter_mut().enumerate().take(pieces) {
-                match place::<SPACE>(u, w, lane as u32, 4 * k as u64, 4 * per as u64, store) {
-                    Place::At(p) => *ptr = p,
-                    Place::Nowhere => {}
-                    Place::Fault => return false,
+        let d = at(w, u.d).add(16 * i);
+        let (low, high) = (m.trailing_zeros() as usize, 15 - m.leading_zeros() as usize);
+        let first = (16 * i + low) as u32;
+        match look::<L, SPACE, N>(u, w, c, i, m) {
+            Pattern::One => {
+                let Place::At(p) = place::<SPACE>(u, w, c, first, 0, 4 * N as u64, false) else {
+                    (*w).fault = None;
+                    return false;
+                };
+                let x = <[u32; N]>::read(p);
+                for (k, x) in x.into_iter().enumerate() {
+                    L::store_mask(d.add(64 * k), L::splat(x), m);
                 }
             }
-            let mut words = [0u32; 4];
-            if store {
-                for (k, x) in words.iter_mut().enumerate().take(N) {
-                    *x = d.add(64 * k).read();
-                }
-                for (k, p) in ptrs.iter().enumerate().take(pieces) {
-                    if !p.is_null() {
-                        write_words(*p, &words[k * per..(k + 1) * per]);
-                    }
-                }
-            } else {
-                for (k, p) in ptrs.iter().enumerate().take(pieces) {
-                    if !p.is_null() {
-                        read_words(*p, &mut words[k * per..(k + 1) * per]);
-                    }
-                }
-                for (k, x) in words.iter().enumerate().take(N) {
-                    d.add(64 * k).write(*x);
+            Pattern::Row if N == 1 || N == 2 && m == 0xffff => {
+                let span = (4 * N * (high - low + 1)) as u64;
+                let Place::At(p) = place::<SPACE>(u, w, c, first, 0, span, false) else {
+                    (*w).fault = None;
+                    return false;
+                };
+                if N == 2 {
+                    let (lo, hi) = L::unzip(L::load64(p.cast()));
+                    L::store(d, lo);
+                    L::store(d.add(64), hi);
+                } else if m == 0xffff {
+                    L::store(d, L::load(p.cast()));
+                } else {
+                    L::store_mask(d, L::load_part(p.cast::<u32>().wrapping_sub(low), m), m);
                 }
             }
+            _ => return false,
         }
         true
-    }
-}
-
-/// 4, 8 and 16 aligned bytes go whole: flags and data in one store stay together.
-#[inline(always)]
-unsafe fn write_words(p: *mut u8, x: &[u32]) {
-    // SAFETY: the caller's: valid for the words.
-    unsafe {
-        match x {
-            [a] => p.cast::<u32>().write_unaligned(*a),
-            [a, b] => p.cast::<u64>().write_unaligned(u64::from(*a) | u64::from(*b) << 32),
-            [a, b, c, d] => p
-                .cast::<std::arch::x86_64::__m128i>()
-                .write_unaligned(std::mem::transmute::<[u32; 4], std::arch::x86_64::__m128i>([*a, *b, *c, *d])),
-            _ => {
-                for (k, a) in x.iter().enumerate() {
-                    p.cast::<u32>().add(k).write_unaligned(*a);
-                }
-            }
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn read_words(p: *mut u8, x: &mut [u32]) {
-    // SAFETY: the caller's: valid for the words.
-    unsafe {
-        match x {
-            [a] => *a = p.cast::<u32>().read_unaligned(),
-            [a, b] => {
-                let v = p.cast::<u64>().read_unaligned();
-                (*a, *b) = (v as u32, (v >> 32) as u32);
-            }
-            [a, b, c, d] => {
-                let v = p.cast::<std::arch::x86_64::__m128i>().read_unaligned();
-                [*a, *b, *c, *d] = std::mem::transmute::<std::arch::x86_64::__m128i, [u32; 4]>(v);
-            }
-            _ => {
-                for (k, a) in x.iter_mut().enumerate() {
-                    *a = p.cast::<u32>().add(k).read_unaligned();
-                }
-            }
-        }
     }
 }
 
@@ -216,23 +257,24 @@ unsafe fn store<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mu
     unsafe {
         let u = &*u;
         let exec = (*w).exec();
-        (*w).stored = true;
-        for i in 0..4 {
-            let m = lanes16(exec, i);
-            if m == 0 {
-                continue;
-            }
-            if N == 1 && m == 0xffff && together::<SPACE>(u, w, 16 * i) {
-                let pair = SPACE != LDS && u.c == NONE;
-                if let Pattern::Row = pattern::<L>(u, w, i, m, pair) {
-                    if let Place::At(p) = place::<SPACE>(u, w, 16 * i as u32, 0, 64, true) {
-                        L::store(p.cast(), L::load(at(w, u.d).add(16 * i)));
-                        continue;
-                    }
-                    (*w).fault = None;
+        if SPACE != LDS {
+            (*w).stored = true;
+        }
+        let c = &common::<SPACE>(u, w);
+        if (SPACE == SCRATCH || SPACE == BUFFER)
+            && let Some(p) = private_row::<L, SPACE, N>(u, w, c, exec, true)
+        {
+            for i in 0..(*w).lanes as usize / 16 {
+                for k in 0..N {
+                    let x = L::load(at(w, u.d).add(64 * k + 16 * i));
+                    L::store_mask(p.add(k * (*w).lanes as usize + 16 * i), x, lanes16(exec, i));
                 }
             }
-            if !each::<SPACE, N>(u, w, m, i, true) {
+            return NEXT;
+        }
+        for i in 0..4 {
+            let m = lanes16(exec, i);
+            if m != 0 && !store_together::<L, SPACE, N>(u, w, c, i, m) && !each::<SPACE, N>(u, w, c, m, i, true) {
                 return FAULT;
             }
         }
@@ -240,96 +282,125 @@ unsafe fn store<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mu
     }
 }
 
+/// True if it was done.
+#[inline(always)]
+unsafe fn store_together<L: Lanes, const SPACE: u8, const N: usize>(
+    u: &Uop,
+    w: *mut Wave,
+    c: &Common,
+    i: usize,
+    m: u16,
+) -> bool {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let single = m & (m - 1) == 0;
+        if single || !(N == 1 || N == 2 && m == 0xffff) {
+            return false;
+        }
+        let Pattern::Row = look::<L, SPACE, N>(u, w, c, i, m) else { return false };
+        let (low, high) = (m.trailing_zeros() as usize, 15 - m.leading_zeros() as usize);
+        let span = (4 * N * (high - low + 1)) as u64;
+        let Place::At(p) = place::<SPACE>(u, w, c, (16 * i + low) as u32, 0, span, true) else {
+            (*w).fault = None;
+            return false;
+        };
+        let d = at(w, u.d).add(16 * i);
+        if N == 2 {
+            L::store64(p.cast(), L::zip(L::load(d), L::load(d.add(64))));
+        } else if m == 0xffff {
+            L::store(p.cast(), L::load(d));
+        } else {
+            L::store_part(p.cast::<u32>().wrapping_sub(low), L::load(d), m);
+        }
+        true
+    }
+}
+
+/// Lane by lane; false: fault. All lanes are found before the first is moved, the lowest faulting one reports. Stores
+/// go upward and loads downward: who writes data before a flag above it can rely on it (RCCL's LL128).
+#[inline(always)]
+unsafe fn each<const SPACE: u8, const N: usize>(
+    u: &Uop,
+    w: *mut Wave,
+    c: &Common,
+    m: u16,
+    i: usize,
+    store: bool,
+) -> bool {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let mut ptrs = [std::ptr::null_mut::<u8>(); 16];
+        let mut split = 0u16;
+        let mut rest = m;
+        while rest != 0 {
+            let l = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            match place::<SPACE>(u, w, c, (16 * i + l) as u32, 0, 4 * N as u64, store) {
+                Place::At(p) => ptrs[l] = p,
+                Place::Nowhere => {}
+                Place::Parts => split |= 1 << l,
+                Place::Fault => return false,
+            }
+        }
+        let d = at(w, u.d).add(16 * i);
+        for q in 0..4 {
+            let q = if store { q } else { 3 - q };
+            let four = &ptrs[4 * q..4 * q + 4];
+            if (N == 4 || N == 2) && m >> (4 * q) & 15 == 15 && four.iter().all(|p| !p.is_null()) {
+                let four = [four[0], four[1], four[2], four[3]];
+                if store {
+                    store_four::<N>(four, d.add(4 * q));
+                } else {
+                    load_four::<N>(four, d.add(4 * q));
+                }
+                continue;
+            }
+            for l in 0..4 {
+                let l = if store { 4 * q + l } else { 4 * q + 3 - l };
+                if m >> l & 1 == 0 {
+                    continue;
+                }
+                let d = d.add(l);
+                let p = ptrs[l];
+                if split >> l & 1 != 0 {
+                    let mut words = [0; 4];
+                    if store {
+                        for (k, x) in words.iter_mut().enumerate().take(N) {
+                            *x = d.add(64 * k).read();
+                        }
+                    }
+                    if !parts::<SPACE>(u, w, c, (16 * i + l) as u32, 4 * N, store, &mut words) {
+                        return false;
+                    }
+                    if !store {
+                        for (k, x) in words.iter().enumerate().take(N) {
+                            d.add(64 * k).write(*x);
+                        }
+                    }
+                } else if store {
+                    if !p.is_null() {
+                        let mut x = [0; N];
+                        for (k, x) in x.iter_mut().enumerate() {
+                            *x = d.add(64 * k).read();
+                        }
+                        x.write(p);
+                    }
+                } else {
+                    let x = if p.is_null() { [0; N] } else { <[u32; N]>::read(p) };
+                    for (k, x) in x.into_iter().enumerate() {
+                        d.add(64 * k).write(x);
+                    }
+                }
+            }
+        }
+        true
+    }
+}
+
 trio!(/// Loads `N` dwords a lane.
     load_h = load [] [SPACE: u8, N: usize]);
 trio!(/// Stores `N` dwords a lane.
     store_h = store [] [SPACE: u8, N: usize]);
-
-/// Kinds of sub-dword accesses (imm 47:44).
-pub mod sub {
-    /// Zero-extended byte.
-    pub const U8: u64 = 0;
-    /// Sign-extended byte.
-    pub const I8: u64 = 1;
-    /// Zero-extended half.
-    pub const U16: u64 = 2;
-    /// Sign-extended half.
-    pub const I16: u64 = 3;
-    /// Byte to the low half, zero-extended.
-    pub const U8_D16: u64 = 4;
-    /// Byte to the high half.
-    pub const U8_D16_HI: u64 = 5;
-    /// Byte to the low half, sign-extended.
-    pub const I8_D16: u64 = 6;
-    /// Byte to the high half.
-    pub const I8_D16_HI: u64 = 7;
-    /// Half to the low half.
-    pub const U16_D16: u64 = 8;
-    /// Half to the high half.
-    pub const U16_D16_HI: u64 = 9;
-}
-
-/// Loads a byte or half a lane; kind in imm 47:44; bit 48: the other half of a D16 result is kept (no SRAM ECC).
-///
-/// # Safety
-/// As for [`Handler`].
-pub unsafe fn load_sub<const SPACE: u8>(u: *const Uop, w: *mut Wave) -> u32 {
-    // SAFETY: the handler's contract.
-    unsafe {
-        let u = &*u;
-        let exec = (*w).exec();
-        let kind = u.imm >> 44 & 15;
-        let bytes = if matches!(kind, sub::U16 | sub::I16 | sub::U16_D16 | sub::U16_D16_HI) { 2 } else { 1 };
-        for lane in (0..64u32).filter(|l| exec >> l & 1 != 0) {
-            let x = match place::<SPACE>(u, w, lane, 0, bytes, false) {
-                Place::At(p) if bytes == 2 => u32::from(p.cast::<u16>().read_unaligned()),
-                Place::At(p) => u32::from(p.read()),
-                Place::Nowhere => 0,
-                Place::Fault => return FAULT,
-            };
-            let d = at(w, u.d).add(lane as usize);
-            let i8 = i32::from(x as u8 as i8).cast_unsigned();
-            let i16 = i32::from(x as u16 as i16).cast_unsigned();
-            let keep = u.imm >> 48 & 1 != 0;
-            let low = |v: u32| v & 0xffff | if keep { d.read() & 0xffff_0000 } else { 0 };
-            let high = |v: u32| v << 16 | if keep { d.read() & 0xffff } else { 0 };
-            d.write(match kind {
-                sub::I8 => i8,
-                sub::I16 => i16,
-                sub::U8_D16 | sub::U16_D16 => low(x),
-                sub::I8_D16 => low(i8),
-                sub::U8_D16_HI | sub::U16_D16_HI => high(x),
-                sub::I8_D16_HI => high(i8),
-                _ => x,
-            });
-        }
-        NEXT
-    }
-}
-
-/// Stores a byte (imm 44 clear) or half of a lane's dword; imm 45: of its upper half.
-///
-/// # Safety
-/// As for [`Handler`].
-pub unsafe fn store_sub<const SPACE: u8>(u: *const Uop, w: *mut Wave) -> u32 {
-    // SAFETY: the handler's contract.
-    unsafe {
-        let u = &*u;
-        let exec = (*w).exec();
-        (*w).stored = true;
-        let half = u.imm >> 44 & 1 != 0;
-        for lane in (0..64u32).filter(|l| exec >> l & 1 != 0) {
-            let x = at(w, u.d).add(lane as usize).read() >> if u.imm >> 45 & 1 != 0 { 16 } else { 0 };
-            match place::<SPACE>(u, w, lane, 0, if half { 2 } else { 1 }, true) {
-                Place::At(p) if half => p.cast::<u16>().write_unaligned(x as u16),
-                Place::At(p) => p.write(x as u8),
-                Place::Nowhere => {}
-                Place::Fault => return FAULT,
-            }
-        }
-        NEXT
-    }
-}
 
 /// The handler of a space that is known at lowering.
 pub fn pick(space: u8, n: usize, store: bool, k: Backend) -> Handler {
@@ -351,20 +422,4 @@ pub fn pick(space: u8, n: usize, store: bool, k: Backend) -> Handler {
         };
     }
     all!(GLOBAL FLAT SCRATCH LDS BUFFER)
-}
-
-/// The same for sub-dword accesses.
-pub fn pick_sub(space: u8, store: bool) -> Handler {
-    match (space, store) {
-        (GLOBAL, false) => load_sub::<GLOBAL>,
-        (FLAT, false) => load_sub::<FLAT>,
-        (SCRATCH, false) => load_sub::<SCRATCH>,
-        (LDS, false) => load_sub::<LDS>,
-        (_, false) => load_sub::<BUFFER>,
-        (GLOBAL, true) => store_sub::<GLOBAL>,
-        (FLAT, true) => store_sub::<FLAT>,
-        (SCRATCH, true) => store_sub::<SCRATCH>,
-        (LDS, true) => store_sub::<LDS>,
-        (_, true) => store_sub::<BUFFER>,
-    }
 }
