@@ -257,6 +257,27 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
+    unsafe fn h2f(a: Self::V) -> Self::V {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let low = _mm256_set1_epi32(0xffff);
+            // Packing works within 128-bit lanes: put their low quarters together.
+            let p = _mm256_packus_epi32(_mm256_and_si256(a[0], low), _mm256_and_si256(a[1], low));
+            let p = _mm256_permute4x64_epi64(p, 0b11_01_10_00);
+            [si(_mm256_cvtph_ps(_mm256_castsi256_si128(p))), si(_mm256_cvtph_ps(_mm256_extracti128_si256(p, 1)))]
+        }
+    }
+    #[inline(always)]
+    unsafe fn f2h(a: Self::V) -> Self::V {
+        // SAFETY: the trait's contract.
+        unsafe {
+            [
+                _mm256_cvtepu16_epi32(_mm256_cvtps_ph(ps(a[0]), _MM_FROUND_TO_NEAREST_INT)),
+                _mm256_cvtepu16_epi32(_mm256_cvtps_ph(ps(a[1]), _MM_FROUND_TO_NEAREST_INT)),
+            ]
+        }
+    }
+    #[inline(always)]
     unsafe fn zip(lo: Self::V, hi: Self::V) -> Self::D {
         // SAFETY: the trait's contract.
         unsafe {

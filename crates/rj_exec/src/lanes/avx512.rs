@@ -189,6 +189,16 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn h2f(a: __m512i) -> __m512i {
+        // SAFETY: the trait's contract.
+        unsafe { si(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(a))) }
+    }
+    #[inline(always)]
+    unsafe fn f2h(a: __m512i) -> __m512i {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(ps(a))) }
+    }
+    #[inline(always)]
     unsafe fn zip(lo: __m512i, hi: __m512i) -> [__m512i; 2] {
         // SAFETY: the trait's contract.
         unsafe {

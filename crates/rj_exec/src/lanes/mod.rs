@@ -103,6 +103,11 @@ pub trait Lanes: Copy + 'static {
     /// Truncation to i32; out of range or NaN gives 0x80000000 (as x86 does).
     unsafe fn f2i_raw(a: Self::V) -> Self::V;
 
+    /// f16 in the low half of each lane to f32: exact, NaNs become quiet. The upper half does not matter.
+    unsafe fn h2f(a: Self::V) -> Self::V;
+    /// f32 to f16 in the low half, to nearest even; the upper half is 0.
+    unsafe fn f2h(a: Self::V) -> Self::V;
+
     unsafe fn zip(lo: Self::V, hi: Self::V) -> Self::D;
     unsafe fn unzip(d: Self::D) -> (Self::V, Self::V);
     unsafe fn splat64(x: u64) -> Self::D;

@@ -200,6 +200,14 @@ impl Lanes for Scalar {
     }
 
     #[inline(always)]
+    unsafe fn h2f(a: [u32; N]) -> [u32; N] {
+        a.map(|a| crate::half::f16_to_f32(a as u16).to_bits())
+    }
+    #[inline(always)]
+    unsafe fn f2h(a: [u32; N]) -> [u32; N] {
+        a.map(|a| u32::from(crate::half::f32_to_f16(f(a))))
+    }
+    #[inline(always)]
     unsafe fn zip(lo: [u32; N], hi: [u32; N]) -> [u64; N] {
         std::array::from_fn(|i| u64::from(hi[i]) << 32 | u64::from(lo[i]))
     }

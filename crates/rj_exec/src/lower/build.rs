@@ -229,6 +229,11 @@ impl<'a, 'c> Lower<'a, 'c> {
     /// A vector source as raw bits: DPP and SDWA selection applied, no float modifiers.
     pub fn bits32(&mut self, inst: &Inst, field: Field) -> Result<Src> {
         let op = self.operand(inst, field)?;
+        self.select(inst, field, op)
+    }
+
+    /// [`Lower::bits32`] of an operand that the caller has resolved.
+    pub fn select(&mut self, inst: &Inst, field: Field, op: Operand) -> Result<Src> {
         let mut s = self.plain(op)?;
         match inst.format() {
             Format::Dpp16 if field == Field::src0 => s = self.dpp(inst, s)?,

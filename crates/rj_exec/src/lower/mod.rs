@@ -2,6 +2,7 @@
 //! refused by name when it is reached, never before.
 
 mod build;
+mod half;
 pub(crate) mod matrix;
 mod memory;
 mod packed;
@@ -92,7 +93,7 @@ pub fn block(code: &Code, snap: &Snapshot, consts: &mut Consts<'_>, pc: u64) -> 
 
 /// Lowers one instruction with the first family that takes it.
 fn one(l: &mut Lower<'_, '_>, inst: &Inst) -> Result<Flow> {
-    for family in [scalar::lower, valu::lower, packed::lower, matrix::lower, memory::lower] {
+    for family in [scalar::lower, valu::lower, packed::lower, half::lower, matrix::lower, memory::lower] {
         match family(l, inst) {
             Err(Refusal::Unsupported) => {}
             answer => return answer,

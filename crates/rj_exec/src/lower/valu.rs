@@ -298,7 +298,7 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
     Ok(Flow::On)
 }
 
-fn is_vector(f: Format) -> bool {
+pub(crate) fn is_vector(f: Format) -> bool {
     matches!(
         f,
         Format::Vop1

@@ -13,7 +13,7 @@ fn f(x: u32) -> f32 {
 
 /// Minimum as IEEE-754-2008 minNum: a NaN loses against a number, -0 is less than +0.
 #[inline(always)]
-unsafe fn min_num<L: Lanes>(a: L::V, b: L::V) -> L::V {
+pub(super) unsafe fn min_num<L: Lanes>(a: L::V, b: L::V) -> L::V {
     // SAFETY: the caller's.
     unsafe {
         let r = L::select(L::cmpf(a, b, Cmp::Lt), a, b);
@@ -23,7 +23,7 @@ unsafe fn min_num<L: Lanes>(a: L::V, b: L::V) -> L::V {
 }
 
 #[inline(always)]
-unsafe fn max_num<L: Lanes>(a: L::V, b: L::V) -> L::V {
+pub(super) unsafe fn max_num<L: Lanes>(a: L::V, b: L::V) -> L::V {
     // SAFETY: the caller's.
     unsafe {
         let r = L::select(L::cmpf(a, b, Cmp::Gt), a, b);

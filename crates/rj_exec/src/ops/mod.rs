@@ -5,8 +5,10 @@
 
 pub mod cmp;
 pub mod divide;
+pub mod f16;
 pub mod f32ops;
 pub mod int;
+pub mod short;
 pub mod wide;
 
 /// Defines operations: `un NAME(a) expr;`, `bin NAME(a, b) expr;`, `tri NAME(a, b, c) expr;`, `test NAME(a, b) expr;`,
@@ -148,5 +150,5 @@ pub mod listed;
 /// Every operation of every family.
 #[cfg(test)]
 pub fn all_ops() -> Vec<listed::Listed> {
-    [f32ops::all(), int::all(), cmp::all(), wide::all()].into_iter().flatten().collect()
+    [f32ops::all(), int::all(), cmp::all(), wide::all(), f16::all(), short::all()].into_iter().flatten().collect()
 }
