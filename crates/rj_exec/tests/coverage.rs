@@ -9,7 +9,8 @@ use rj_isa::Target;
 
 fn corpus(target: Target) -> String {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rj_isa/tests/data");
-    let file = std::fs::File::open(data.join(format!("corpus-{}.tsv.gz", target.name()))).expect("the corpus is in the tree");
+    let file =
+        std::fs::File::open(data.join(format!("corpus-{}.tsv.gz", target.name()))).expect("the corpus is in the tree");
     let mut text = String::new();
     flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).expect("a gzip of text");
     text

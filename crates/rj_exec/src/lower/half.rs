@@ -297,7 +297,11 @@ fn constant<O: Tri>(l: &mut Lower<'_, '_>, i: &Inst, mk: bool) -> Result<()> {
     let x = i.literal.map_or_else(|| i.get(Field::imm), |x| x as u32);
     let k = Src { off: l.const32(x), scalar: true };
     let out = out(l, i)?;
-    if mk { l.tri::<O>(out.temp, a, k, b) } else { l.tri::<O>(out.temp, a, b, k) }
+    if mk {
+        l.tri::<O>(out.temp, a, k, b)
+    } else {
+        l.tri::<O>(out.temp, a, b, k)
+    }
     out.close(l);
     Ok(())
 }
@@ -379,7 +383,6 @@ macro_rules! conditions {
         })*
     };
 }
-
 
 fn compare(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
     use crate::ops::cmp::{CmpFalse, CmpTrue};

@@ -128,7 +128,8 @@ fn both_nan(name: &str, a: &[u32], b: &[u32], lane: usize) -> bool {
     let n64 = |x: &[u32]| f64::from_bits(u64::from(x[lane % 64 + 64]) << 32 | u64::from(x[lane % 64])).is_nan();
     let n16 = |x: u32| x & 0x7fff > 0x7c00;
     (name.ends_with("F16") && n16(a[lane]) && n16(b[lane]))
-        || (name.ends_with("F32") && n32(a[lane]) && n32(b[lane])) || (name.ends_with("F64") && n64(a) && n64(b))
+        || (name.ends_with("F32") && n32(a[lane]) && n32(b[lane]))
+        || (name.ends_with("F64") && n64(a) && n64(b))
 }
 
 #[test]
