@@ -108,7 +108,7 @@ pub(crate) fn lanes16(m: u64, i: usize) -> u16 {
 unsafe fn un<O: Un, L: Lanes, const SA: bool>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let exec = (*w).exec();
         for i in 0..4 {
             let r = O::f::<L>(src::<L, SA>(w, u.a, i));
@@ -122,7 +122,7 @@ unsafe fn un<O: Un, L: Lanes, const SA: bool>(u: *const Uop, w: *mut Wave) -> u3
 unsafe fn bin<O: Bin, L: Lanes, const SA: bool, const SB: bool>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let exec = (*w).exec();
         for i in 0..4 {
             let r = O::f::<L>(src::<L, SA>(w, u.a, i), src::<L, SB>(w, u.b, i));
@@ -136,7 +136,7 @@ unsafe fn bin<O: Bin, L: Lanes, const SA: bool, const SB: bool>(u: *const Uop, w
 unsafe fn tri<O: Tri, L: Lanes, const SA: bool, const SB: bool, const SC: bool>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let exec = (*w).exec();
         for i in 0..4 {
             let r = O::f::<L>(src::<L, SA>(w, u.a, i), src::<L, SB>(w, u.b, i), src::<L, SC>(w, u.c, i));
@@ -151,7 +151,7 @@ unsafe fn tri<O: Tri, L: Lanes, const SA: bool, const SB: bool, const SC: bool>(
 unsafe fn test<O: Test, L: Lanes, const SA: bool, const SB: bool, const X: bool>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let mut m = 0;
         for i in 0..4 {
             m |= u64::from(O::f::<L>(src::<L, SA>(w, u.a, i), src::<L, SB>(w, u.b, i))) << (16 * i);
@@ -180,7 +180,7 @@ unsafe fn finish_test<const X: bool>(w: *mut Wave, u: &Uop, m: u64) -> u32 {
 unsafe fn test64<O: Test64, L: Lanes, const A: u8, const B: u8, const X: bool>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let mut m = 0;
         for i in 0..4 {
             m |= u64::from(O::f::<L>(wide_src::<L, A>(w, u.a, i), wide_src::<L, B>(w, u.b, i))) << (16 * i);
@@ -193,7 +193,7 @@ unsafe fn test64<O: Test64, L: Lanes, const A: u8, const B: u8, const X: bool>(u
 unsafe fn wide<O: Wide, L: Lanes, const A: u8, const B: u8, const C: u8>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let exec = (*w).exec();
         // All of the sources are read before the destination is written: they may overlap by one plane.
         for i in 0..4 {
@@ -215,7 +215,7 @@ unsafe fn wide<O: Wide, L: Lanes, const A: u8, const B: u8, const C: u8>(u: *con
 unsafe fn carry<O: Carry, L: Lanes>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let exec = (*w).exec();
         let cin = rd64(w, u.c);
         let mut out = 0;
@@ -241,7 +241,7 @@ unsafe fn carry<O: Carry, L: Lanes>(u: *const Uop, w: *mut Wave) -> u32 {
 unsafe fn choose<L: Lanes, const SA: bool, const SB: bool>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let exec = (*w).exec();
         let m = rd64(w, u.c);
         for i in 0..4 {

@@ -177,7 +177,7 @@ pub(super) unsafe fn order(u: &Uop, w: *mut Wave) {
 unsafe fn load<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let exec = (*w).exec();
         if SPACE != LDS && SPACE != SCRATCH {
             order(u, w);
@@ -255,7 +255,7 @@ unsafe fn load_together<L: Lanes, const SPACE: u8, const N: usize>(
 unsafe fn store<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &*u;
+        let u = &{ *u };
         let exec = (*w).exec();
         if SPACE != LDS {
             (*w).stored = true;
