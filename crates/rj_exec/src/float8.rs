@@ -29,7 +29,7 @@ pub fn f32_to_fnuz<const E: u32>(x: f32, saturate: bool, random: Option<u32>) ->
     let e = field.max(1) - 127;
     let m = bits & 0x7f_ffff | u32::from(field != 0) << 23;
     let drop = 23 - frac;
-    let below = (1 - bias - e).max(0).min(31);
+    let below = (1 - bias - e).clamp(0, 31);
     let q = match random {
         Some(r) => ((m >> below) + (r >> (32 - drop))) >> drop,
         None => {

@@ -114,6 +114,8 @@ unsafe fn element(w: *mut Wave, off: u32, lane: usize, n: usize, bits: usize) ->
 
 /// `d = a b + c`. `SP`: A is 4:2 sparse, `c` holds its indices, and `d` is added to.
 #[inline(always)]
+// `trio!` wants the lanes; the rows are left to the compiler's vectors.
+#[allow(clippy::extra_unused_type_parameters)]
 unsafe fn mfma<T: Kind, L: Lanes, const M: usize, const K: usize, const B: usize, const SP: bool>(
     u: *const Uop,
     w: *mut Wave,

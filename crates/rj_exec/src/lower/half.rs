@@ -7,7 +7,7 @@ use crate::cross;
 use crate::ops::f16::*;
 use crate::ops::f32ops::Mov;
 use crate::ops::short::*;
-use crate::shapes::{Bin, Test, Tri, Un};
+use crate::shapes::{Bin, Tri, Un};
 use crate::wave::v_off;
 use rj_isa::{Field, Format, Inst, Op, Operand};
 
