@@ -80,7 +80,7 @@ pub fn ioctl(driver: &Driver, file: FileId, gpu: usize, cmd: u64, arg: u64) -> A
         match cmd & 0xff {
             0x09 => call.close(&mut state),
             0x2d => call.to_fd(&mut state),
-            0x2e => call.from_fd(&mut state),
+            0x2e => call.fd_to_handle(&mut state),
             0x40 => return call.create(&mut state),
             0x41 => call.offset(&state),
             0x46 => return call.metadata(&mut state),
@@ -164,7 +164,7 @@ impl Call<'_> {
     }
 
     /// PRIME_FD_TO_HANDLE: an object has one handle in a file.
-    fn from_fd(&self, state: &mut State) -> Result<(), Errno> {
+    fn fd_to_handle(&self, state: &mut State) -> Result<(), Errno> {
         let b: [u8; 12] = self.read()?;
         let bo = state.bo_import(self.driver, word(&b, 8).cast_signed())?;
         let range = (self.file, 0)..=(self.file, u32::MAX);

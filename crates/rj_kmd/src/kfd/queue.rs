@@ -95,7 +95,7 @@ pub fn update(driver: &Driver, a: &Args) -> Result<(), Errno> {
 /// SET_CU_MASK: checked, and without effect: which CUs run a group cannot be told apart.
 pub fn cu_mask(state: &State, a: &Args) -> Result<(), Errno> {
     let bits = a.u32(4);
-    if bits == 0 || bits % 32 != 0 {
+    if bits == 0 || !bits.is_multiple_of(32) {
         return Err(Errno::EINVAL);
     }
     user::read(a.u64(8), &mut vec![0; (bits.min(1024) / 8) as usize])?;

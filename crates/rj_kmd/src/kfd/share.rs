@@ -26,7 +26,7 @@ pub fn import(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(), Er
     let va = a.u64(0);
     let bo = state.bo_import(driver, fd_of(a, 20))?;
     let (size, flags) = state.bos.get(&bo).map(|b| (b.size, b.flags)).ok_or(Errno::EINVAL)?;
-    if va % 4096 != 0 || va.checked_add(size).is_none() {
+    if !va.is_multiple_of(4096) || va.checked_add(size).is_none() {
         state.bo_put(driver, bo);
         return Err(Errno::EINVAL);
     }
