@@ -299,6 +299,7 @@ fn rmw(l: &mut Lower<'_, '_>, i: &Inst, space: u8, t: &str) -> Result<()> {
         "XOR" => Kind::Xor,
         "INC" => Kind::Inc,
         "DEC" => Kind::Dec,
+        "ADD_F32" if l.target == Target::Gfx90a => Kind::AddFz,
         "ADD_F32" | "ADD_F64" => Kind::AddF,
         "MIN_F64" | "FMIN" => Kind::MinF,
         "MAX_F64" | "FMAX" => Kind::MaxF,

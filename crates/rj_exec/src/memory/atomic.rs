@@ -41,9 +41,11 @@ pub enum Kind {
     CondSub,
     /// old >= data ? old - data : old + data1
     Wrap,
+    /// f32 addition that takes denormals as 0 and gives none (gfx90a's memory; LLVM `memory-atomic-fadd-f32-denormal-support`).
+    AddFz,
 }
 
-const KINDS: [Kind; 24] = [
+const KINDS: [Kind; 25] = [
     Kind::Swap,
     Kind::Cmpswap,
     Kind::Add,
@@ -68,12 +70,17 @@ const KINDS: [Kind; 24] = [
     Kind::SubClamp,
     Kind::CondSub,
     Kind::Wrap,
+    Kind::AddFz,
 ];
 
 /// Packed halves, added lane by lane; each sum rounded to nearest even.
 fn pk_add(a: u32, b: u32, to: fn(u16) -> f32, from: fn(f32) -> u16) -> u32 {
     let one = |s: u32| u32::from(from(to((a >> s) as u16) + to((b >> s) as u16))) << s;
     one(0) | one(16)
+}
+
+fn flush(x: f32) -> f32 {
+    if x.is_subnormal() { 0f32.copysign(x) } else { x }
 }
 
 /// The new value: `x` is the data, `y` the second data (cmpswap: the value to compare with).
@@ -121,6 +128,7 @@ fn new32(k: Kind, old: u32, x: u32, y: u32) -> u32 {
             }
         }
         Kind::AddF => (f + xf).to_bits(),
+        Kind::AddFz => flush(flush(f) + flush(xf)).to_bits(),
         Kind::MinF => {
             if xf < f || f.is_nan() {
                 x
@@ -202,7 +210,7 @@ fn new64(k: Kind, old: u64, x: u64, y: u64) -> u64 {
                 old
             }
         }
-        Kind::PkAddF16 | Kind::PkAddBf16 => old,
+        Kind::PkAddF16 | Kind::PkAddBf16 | Kind::AddFz => old,
         Kind::Mskor => old & !x | y,
         Kind::SubClamp => old.saturating_sub(x),
         Kind::CondSub => old.checked_sub(x).unwrap_or(old),

@@ -9,6 +9,11 @@ pub mod sub;
 pub mod vector;
 mod words;
 
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_more;
+
 /// Operand `c` of a micro-op that has no scalar address part (0 would be s0).
 pub const NONE: u32 = u32::MAX;
 

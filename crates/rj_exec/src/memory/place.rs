@@ -5,6 +5,7 @@ use super::space::*;
 use crate::fault::FaultKind;
 use crate::uop::{Uop, at, rd, rd64};
 use crate::wave::Wave;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What an address names.
 #[derive(Clone, Copy, Debug)]
@@ -192,7 +193,28 @@ unsafe fn private(w: *mut Wave, off: u64, len: u64, write: bool, owner: u32, lan
 #[inline(always)]
 pub unsafe fn lds(w: *mut Wave, off: u64, len: u64) -> Place {
     // SAFETY: the caller's.
-    unsafe { if off + len <= u64::from((*w).lds_len) { Place::At((*w).lds.add(off as usize)) } else { Place::Nowhere } }
+    unsafe {
+        if off + len <= u64::from((*w).lds_len) {
+            return Place::At((*w).lds.add(off as usize));
+        }
+        past_lds(w);
+    }
+    Place::Nowhere
+}
+
+/// Says once that a program relies on what lies behind its LDS.
+#[cold]
+#[inline(never)]
+unsafe fn past_lds(w: *mut Wave) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    // SAFETY: `host` is valid during a turn.
+    unsafe {
+        if let Some(host) = (*w).host
+            && !SAID.swap(true, Ordering::Relaxed)
+        {
+            (*host).note("an LDS access past the group's allocation: such loads give 0, such stores do nothing");
+        }
+    }
 }
 
 #[inline(always)]
@@ -205,10 +227,10 @@ unsafe fn flat(u: &Uop, w: *mut Wave, va: u64, len: u64, write: bool, lane: u32)
             return private(w, va & 0xf_ffff_ffff_ffff, len, write, owner, lane);
         }
         match va >> 32 {
-            0x1_0000 => match lds(w, va & 0xffff_ffff, len) {
-                Place::Nowhere => aperture(w, va, "flat access past the group's LDS", lane),
-                p => p,
-            },
+            0x1_0000 if (va & 0xffff_ffff) + len > u64::from((*w).lds_len) => {
+                aperture(w, va, "flat access past the group's LDS", lane)
+            }
+            0x1_0000 => lds(w, va & 0xffff_ffff, len),
             0x2_0000 if u.imm >> 41 & 1 == 0 => private(w, va & 0xffff_ffff, len, write, lane, lane),
             _ => global(w, va, len, write, lane),
         }
