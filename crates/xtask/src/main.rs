@@ -1,5 +1,6 @@
 //! Generation, tests, benchmarks: `cargo xtask <command>`.
 
+mod bench;
 mod fuzz;
 mod gen_isa;
 mod test;
@@ -14,10 +15,10 @@ fn main() -> ExitCode {
         ["fuzz", what] => fuzz::run(what, "60"),
         ["fuzz", what, seconds] => fuzz::run(what, seconds),
         ["test"] => test::all(),
+        ["bench"] => bench::run(),
         ["rootfs", kind] => test::rootfs(kind).map(|dir| println!("{}", dir.display())),
-        _ => {
-            Err("usage: cargo xtask test | rootfs sid|trixie|bookworm | gen [--check] | fuzz isa [seconds]".to_string())
-        }
+        _ => Err("usage: cargo xtask test | bench | rootfs sid|trixie|bookworm | gen [--check] | fuzz isa [seconds]"
+            .to_string()),
     };
     match r {
         Ok(()) => ExitCode::SUCCESS,

@@ -41,7 +41,7 @@ fn cargo(args: &[&str]) -> Command {
 
 /// Everything, in order; stops at the first failure.
 pub fn all() -> Result<(), String> {
-    packages()?;
+    packages(PACKAGES)?;
     let sid = rootfs("sid")?;
     let trixie = rootfs("trixie")?;
     let bookworm = rootfs("bookworm")?;
@@ -75,8 +75,9 @@ fn features() -> String {
     all.join(",")
 }
 
-fn packages() -> Result<(), String> {
-    let missing: Vec<&str> = PACKAGES
+/// Installs what is missing of these Debian packages.
+pub fn packages(wanted: &[&'static str]) -> Result<(), String> {
+    let missing: Vec<&str> = wanted
         .iter()
         .copied()
         .filter(|p| {
