@@ -87,9 +87,13 @@ pub(crate) fn decompress(data: &[u8]) -> Result<(Vec<u8>, usize), Error> {
     let mut out = Vec::new();
     let read = match method {
         0 => flate2::read::ZlibDecoder::new(packed).take(size + 1).read_to_end(&mut out).map_err(|e| e.to_string()),
-        1 => ruzstd::decoding::StreamingDecoder::new(packed)
-            .map_err(|e| e.to_string())
-            .and_then(|d| d.take(size + 1).read_to_end(&mut out).map_err(|e| e.to_string())),
+        1 => zstd::stream::read::Decoder::with_buffer(packed)
+            .and_then(|mut d| {
+                // Clang's long-distance matching asks for more than the library grants by itself.
+                d.window_log_max(31)?;
+                d.take(size + 1).read_to_end(&mut out)
+            })
+            .map_err(|e| e.to_string()),
         n => return Err(Error::new(format!("compression method {n} of an offload bundle is not supported"))),
     };
     read.map_err(damaged)?;

@@ -163,3 +163,21 @@ fn zlib_and_zstd_bundles_of_every_version_unpack() {
         }
     }
 }
+
+#[test]
+fn bundles_with_long_windows_unpack() {
+    // 130 MiB of little, as a large library's bundle: its frame asks for a window of 128 MiB.
+    let mut inner = data("vadd.hipfb");
+    inner.resize(130 << 20, 0);
+    let mut packer = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    packer.long_distance_matching(true).unwrap();
+    packer.window_log(27).unwrap();
+    std::io::Write::write_all(&mut packer, &inner).unwrap();
+    let packed = packer.finish().unwrap();
+    let mut file = b"CCOB\x03\0\x01\0".to_vec();
+    file.extend((32 + packed.len() as u64).to_le_bytes());
+    file.extend((inner.len() as u64).to_le_bytes());
+    file.extend([0; 8]);
+    file.extend(&packed);
+    assert_eq!(open(&file).unwrap()[0].target.to_string(), "gfx942");
+}

@@ -90,7 +90,7 @@ fn workload(
     }
     let preload = environment::inject(&mut vars, &injection, &args.env);
     environment::identity(&mut vars, &session.def, &cx.roots);
-    let plan = child::Plan { vars, preload, workdir: session.def.workdir.clone().into(), argv: &args.command };
+    let plan = child::Plan { vars, preload, workdir: workdir.into(), argv: &args.command };
     let child = child::Child::start(&plan, &program.path)?;
     session.started(child.pid())?;
     child.wait()
