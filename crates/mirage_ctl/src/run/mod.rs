@@ -48,7 +48,8 @@ pub(crate) fn main(cx: &Context, args: RunArgs) -> Result<u8, Error> {
         screen::say(&format!("session {}: {} ({}) on {name}", session.def.id, gpu.agent, gpu.target.name()));
     }
 
-    let outcome = workload(cx, &mut session, backend, vars, &args, &program);
+    let start = Start { vars, program, workdir: workdir.clone(), args: &args };
+    let outcome = workload(cx, &mut session, backend, start);
     let key = session.def.key.clone();
     let gpu_used = GpuSummary::read(&session.node_dir().join("gpu"));
     let finished = outcome.and_then(|code| {
@@ -69,15 +70,17 @@ pub(crate) fn main(cx: &Context, args: RunArgs) -> Result<u8, Error> {
     Ok(code)
 }
 
+/// The command before the emulator had its say.
+struct Start<'a> {
+    vars: environment::Vars,
+    program: program::Program,
+    workdir: PathBuf,
+    args: &'a RunArgs,
+}
+
 /// Starts the command and waits for it.
-fn workload(
-    cx: &Context,
-    session: &mut Session,
-    backend: &dyn Backend,
-    mut vars: environment::Vars,
-    args: &RunArgs,
-    program: &program::Program,
-) -> Result<u8, Error> {
+fn workload(cx: &Context, session: &mut Session, backend: &dyn Backend, start: Start<'_>) -> Result<u8, Error> {
+    let Start { mut vars, program, workdir, args } = start;
     let injection =
         backend.injection(&cx.exe, &|name| vars.get(name), &session.emulator_dir(), &session.node_dir().join("gpu"))?;
     if backend.presents_emulated_device()
@@ -90,7 +93,7 @@ fn workload(
     }
     let preload = environment::inject(&mut vars, &injection, &args.env);
     environment::identity(&mut vars, &session.def, &cx.roots);
-    let plan = child::Plan { vars, preload, workdir: workdir.into(), argv: &args.command };
+    let plan = child::Plan { vars, preload, workdir, argv: &args.command };
     let child = child::Child::start(&plan, &program.path)?;
     session.started(child.pid())?;
     child.wait()
