@@ -76,8 +76,8 @@ fn docs_cli_md_is_what_help_says() {
          127 for a command that is not found, 126 for one that cannot be started.\n\
          * Errors read `error[code]: what failed`, then `hint: what mends it`.\n",
     );
-    let commands =
-        ["", "run", "emulators", "paths", "kernel", "kernel list", "kernel disasm", "kernel run"].map(|c| (c, ()));
+    let commands = ["", "run", "demo", "emulators", "paths", "kernel", "kernel list", "kernel disasm", "kernel run"]
+        .map(|c| (c, ()));
     for (command, ()) in commands {
         let mut args: Vec<&str> = command.split_whitespace().collect();
         args.push("--help");

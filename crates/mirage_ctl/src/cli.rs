@@ -24,6 +24,8 @@ pub struct Cli {
 pub enum Verb {
     /// Run a program on an emulated GPU
     Run(RunArgs),
+    /// See an emulated GPU at work; needs no ROCm and no other program
+    Demo(DemoArgs),
     /// Show the backends that can run GPU code
     Emulators(LongArgs),
     /// Show where mirage keeps its files
@@ -53,6 +55,20 @@ pub struct RunArgs {
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// GPU to emulate, by any of its names; the demo has code for gfx942 and gfx90a [default: mi300x]
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Host threads that execute GPU code [default: the CPUs this process may use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub cpu_thread_budget: Option<u32>,
+    /// Be the program that the demo runs
+    #[arg(long, hide = true)]
+    pub client: bool,
 }
 
 /// `emulators` and `paths`.

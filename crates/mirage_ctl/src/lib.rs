@@ -5,6 +5,7 @@
 
 pub mod cli;
 mod context;
+mod demo;
 mod emulators;
 mod kernel;
 mod paths;
@@ -37,6 +38,7 @@ pub fn main(args: Vec<OsString>) -> ExitCode {
     let context = Context::new(&cli);
     let result = match cli.verb {
         Verb::Run(args) => run::main(&context, args),
+        Verb::Demo(args) => demo::main(&context, args),
         Verb::Emulators(args) => emulators::main(&context, args),
         Verb::Paths(args) => paths::main(&context, args),
         Verb::Kernel(args) => kernel::main(&context, args),

@@ -84,6 +84,7 @@ pub(crate) fn welcome() -> ExitCode {
 mirage {}: run ROCm programs on an emulated AMD GPU
 
   mirage run -- ./app            run a program; --profile mi300x chooses the GPU, else MI350X
+  mirage demo                    see an emulated GPU at work
   mirage kernel list ./app       look at the GPU code in a file
   mirage emulators               what can run GPU code on this machine
 

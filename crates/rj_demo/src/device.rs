@@ -119,8 +119,7 @@ impl Device {
         let doorbells = Mapping::reserve(8192).and_then(|m| m.fill(&kfd, offset & !8191));
         let doorbell = (doorbells.map_err(|e| format!("doorbells: {e}"))?, (offset & 8191) as usize);
         let kernels = HashMap::new();
-        let mut device =
-            Device { kfd, render, gpu: gpu.id, ring, queue, signals, doorbell, events, id, kernels };
+        let mut device = Device { kfd, render, gpu: gpu.id, ring, queue, signals, doorbell, events, id, kernels };
         device.load(code)?;
         Ok(device)
     }

@@ -8,7 +8,7 @@ const NODES: &str = "/sys/class/kfd/kfd/topology/nodes";
 /// A GPU.
 #[derive(Clone, Debug)]
 pub struct Gpu {
-    /// The driver's name for it.
+    /// Its name, for people.
     pub name: String,
     /// The driver's number for it.
     pub id: u32,
@@ -41,10 +41,13 @@ pub fn first() -> Result<Gpu, String> {
         let version = get("gfx_target_version")?;
         let (major, minor, step) = (version / 10_000, version / 100 % 100, version % 100);
         let bank = text(&dir.join("mem_banks/0/properties"))?;
+        let render = get("drm_render_minor")? as u32;
+        // The product's name where its board tells it, else the driver's code name.
+        let product = text(Path::new(&format!("/sys/class/drm/renderD{render}/device/product_name")));
         return Ok(Gpu {
-            name: text(&dir.join("name"))?.trim().into(),
+            name: product.or_else(|_| text(&dir.join("name")))?.trim().into(),
             id,
-            render: get("drm_render_minor")? as u32,
+            render,
             cus: (get("simd_count")? / get("simd_per_cu")?.max(1)) as u32,
             memory: number(&bank, "size_in_bytes").unwrap_or(0),
             target: format!("gfx{major}{minor:x}{step:x}"),

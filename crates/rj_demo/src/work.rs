@@ -88,9 +88,8 @@ pub fn matrix_multiply(d: &Device) -> Result<String, String> {
     const N: u32 = 128;
     let element = |i: u32| (mix(i) % 33) as f32 / 8.0 - 2.0;
     let pairs = |from: u32| {
-        let pair = move |i: u32| {
-            u32::from(half(element(from + 2 * i))) | u32::from(half(element(from + 2 * i + 1))) << 16
-        };
+        let pair =
+            move |i: u32| u32::from(half(element(from + 2 * i))) | u32::from(half(element(from + 2 * i + 1))) << 16;
         d.words((0..N * N / 2).map(pair))
     };
     let (a, b) = (pairs(0)?, pairs(N * N)?);

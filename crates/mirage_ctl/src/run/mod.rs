@@ -18,6 +18,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn main(cx: &Context, args: RunArgs) -> Result<u8, Error> {
+    run(cx, args).map(|(code, _)| code)
+}
+
+/// Runs it: its exit code and what it did with its GPU.
+pub(crate) fn run(cx: &Context, args: RunArgs) -> Result<(u8, GpuSummary), Error> {
     let profile = args.profile.as_deref().unwrap_or(mirage_builtin::DEFAULT_PROFILE);
     let gpu = mirage_builtin::gpu(profile)?;
     let backend = backend_of(cx, args.emulator.as_deref())?;
@@ -26,7 +31,7 @@ pub(crate) fn main(cx: &Context, args: RunArgs) -> Result<u8, Error> {
     environment::set(&mut vars, &args.env);
     let program = match program::find(&args.command[0], &workdir, &vars) {
         Ok(p) => p,
-        Err(e) => return Ok(e.report()),
+        Err(e) => return Ok((e.report(), GpuSummary::default())),
     };
 
     for id in sweep::sweep(&cx.roots) {
@@ -67,7 +72,7 @@ pub(crate) fn main(cx: &Context, args: RunArgs) -> Result<u8, Error> {
         screen::error(&e, false);
     }
     tell(cx, code, backend, &gpu_used);
-    Ok(code)
+    Ok((code, gpu_used))
 }
 
 /// The command before the emulator had its say.
