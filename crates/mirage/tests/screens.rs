@@ -31,8 +31,12 @@ fn screen(m: &Mirage, args: &[&str]) -> String {
         None => all.push_str(&format!("[{}]\n", out.status)),
     }
     let data = data("");
-    let bin = Path::new(env!("CARGO_BIN_EXE_mirage")).parent().unwrap().display().to_string();
-    all.replace(&m.root.display().to_string(), "ROOT").replace(&data, "DATA/").replace(&bin, "BIN")
+    let bin = Path::new(env!("CARGO_BIN_EXE_mirage")).parent().unwrap();
+    let (bin, above) = (bin.display().to_string(), bin.parent().unwrap().display().to_string());
+    all.replace(&m.root.display().to_string(), "ROOT")
+        .replace(&data, "DATA/")
+        .replace(&bin, "BIN")
+        .replace(&above, "ABOVE")
 }
 
 #[test]
