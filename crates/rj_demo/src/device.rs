@@ -111,7 +111,9 @@ impl Device {
         set32(&mut arg, 32, 64 * PACKETS as u32);
         set32(&mut arg, 36, gpu.id);
         // AQL, all of the GPU, normal priority.
-        (set32(&mut arg, 40, 2), set32(&mut arg, 44, 100), set32(&mut arg, 48, 7));
+        set32(&mut arg, 40, 2);
+        set32(&mut arg, 44, 100);
+        set32(&mut arg, 48, 7);
         set64(&mut arg, 56, end_of_pipe.address());
         set64(&mut arg, 64, 4096);
         ioctl(&kfd, Both, 0x02, &mut arg).map_err(|e| format!("CREATE_QUEUE: {e}"))?;
@@ -167,7 +169,8 @@ impl Device {
         packet[4..6].copy_from_slice(&size.to_le_bytes());
         packet[6..10].copy_from_slice(&[1, 0, 1, 0]);
         set32(&mut packet, 12, groups * u32::from(size));
-        (set32(&mut packet, 16, 1), set32(&mut packet, 20, 1));
+        set32(&mut packet, 16, 1);
+        set32(&mut packet, 20, 1);
         set32(&mut packet, 28, kernel.lds);
         set64(&mut packet, 32, kernel.object);
         set64(&mut packet, 40, kernarg.address());
@@ -206,7 +209,9 @@ impl Device {
             let mut arg = [0; 24];
             set64(&mut arg, 0, data.as_mut_ptr() as u64);
             // Any of the three; a second at most, then the signals are looked at anew.
-            (set32(&mut arg, 8, 3), set32(&mut arg, 12, 0), set32(&mut arg, 16, 1000));
+            set32(&mut arg, 8, 3);
+            set32(&mut arg, 12, 0);
+            set32(&mut arg, 16, 1000);
             ioctl(&self.kfd, Both, 0x0c, &mut arg).map_err(|e| format!("WAIT_EVENTS: {e}"))?;
             let fault = &data[96..];
             if get32(fault, 24) == self.gpu {
@@ -230,14 +235,18 @@ fn allocate(kfd: &File, render: &File, gpu: u32, len: usize, flags: u32) -> Resu
     let len = len.next_multiple_of(4096);
     let place = Mapping::reserve(len).map_err(|e| format!("{len} bytes of addresses: {e}"))?;
     let mut arg = [0; 40];
-    (set64(&mut arg, 0, place.address()), set64(&mut arg, 8, len as u64));
-    (set32(&mut arg, 32, gpu), set32(&mut arg, 36, flags));
+    set64(&mut arg, 0, place.address());
+    set64(&mut arg, 8, len as u64);
+    set32(&mut arg, 32, gpu);
+    set32(&mut arg, 36, flags);
     ioctl(kfd, Both, 0x16, &mut arg).map_err(|e| format!("ALLOC_MEMORY_OF_GPU of {len} bytes: {e}"))?;
     let (handle, offset) = (get64(&arg, 16), get64(&arg, 24));
     let memory = place.fill(render, offset).map_err(|e| format!("mapping {len} bytes of the GPU's memory: {e}"))?;
     let mut arg = [0; 24];
     let ids = [gpu];
-    (set64(&mut arg, 0, handle), set64(&mut arg, 8, ids.as_ptr() as u64), set32(&mut arg, 16, 1));
+    set64(&mut arg, 0, handle);
+    set64(&mut arg, 8, ids.as_ptr() as u64);
+    set32(&mut arg, 16, 1);
     ioctl(kfd, Both, 0x18, &mut arg).map_err(|e| format!("MAP_MEMORY_TO_GPU: {e}"))?;
     Ok((memory, handle))
 }
