@@ -57,8 +57,7 @@ const REFUSED: &[(&[Target], &[&str])] = &[
         &[Target::Gfx90a, Target::Gfx942, Target::Gfx950],
         &["s_atomic_", "s_buffer_atomic_", "s_store_", "s_buffer_store_", "s_scratch_load_", "s_scratch_store_"],
     ),
-    // Transposing loads.
-    (&[Target::Gfx950], &["ds_read_b64_tr_", "ds_read_b96_tr_"]),
+    // Transposing loads, whose layout is not public.
     (&[Target::Gfx1201], &["global_atomic_ordered_add_b64", "global_load_tr_"]),
     // Transposing loads, barriers in LDS, the tensor mover.
     (

@@ -5,6 +5,7 @@ use crate::code::{Block, Consts};
 use crate::cross;
 use crate::fault::FaultKind;
 use crate::lanes::Backend;
+use crate::memory::place::WIDE_PRIVATE;
 use crate::ops::f32ops::{AbsF32, ClampF32, Div2F32, Mov, Mul2F32, Mul4F32, NegAbsF32, NegF32};
 use crate::ops::wide::{AbsF64, ClampF64, Div2F64, Mov64, Mul2F64, Mul4F64, NegAbsF64, NegF64};
 use crate::salu;
@@ -188,6 +189,8 @@ impl<'a, 'c> Lower<'a, 'c> {
                 Special::Null | Special::SharedBase | Special::PrivateBase | Special::PopsExitingWaveId,
             ) => scalar(self.const32(0)),
             Operand::Special(Special::SharedLimit | Special::PrivateLimit) => scalar(self.const32(u32::MAX)),
+            Operand::Special(Special::FlatScratchBaseLo) => scalar(self.const32(WIDE_PRIVATE as u32)),
+            Operand::Special(Special::FlatScratchBaseHi) => scalar(self.const32((WIDE_PRIVATE >> 32) as u32)),
             _ => scalar(s_off(self.sreg(op, 1)?)),
         }
     }
@@ -217,6 +220,7 @@ impl<'a, 'c> Lower<'a, 'c> {
             Operand::Special(Special::SharedLimit) => scalar(self.const64(1 << 48 | 0xffff_ffff)),
             Operand::Special(Special::PrivateBase) => scalar(self.const64(2 << 48)),
             Operand::Special(Special::PrivateLimit) => scalar(self.const64(2 << 48 | 0xffff_ffff)),
+            Operand::Special(Special::FlatScratchBaseLo) => scalar(self.const64(WIDE_PRIVATE)),
             _ => scalar(s_off(self.sreg(op, 2)?)),
         }
     }

@@ -384,6 +384,16 @@ fn ds(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
             let (d, a) = (plane(l, i, Field::vdst)?, addr(l)?);
             l.emit(lds::swizzle, d, a, 0, 0, imm);
         }
+        "READ_B64_TR_B16" | "READ_B64_TR_B8" | "READ_B64_TR_B4" | "READ_B96_TR_B6" => {
+            let (bits, count) = match name {
+                "READ_B64_TR_B16" => (16, 4),
+                "READ_B64_TR_B8" => (8, 8),
+                "READ_B64_TR_B4" => (4, 16),
+                _ => (6, 16),
+            };
+            let (d, a) = (plane(l, i, Field::vdst)?, addr(l)?);
+            l.emit(lds::read_transposed, d, a, bits, count, imm);
+        }
         "BPERMUTE_FI_B32" => {
             let (d, a, b) = (plane(l, i, Field::vdst)?, addr(l)?, plane(l, i, Field::data0)?);
             l.emit(lds::bpermute, d, a, b, 0, imm | 1 << 32);

@@ -246,3 +246,40 @@ pub unsafe fn condxchg(u: *const Uop, w: *mut Wave) -> u32 {
         NEXT
     }
 }
+
+/// `ds_read_*_tr_*` of gfx950: 16 lanes read `c` elements of `b` bits each, rows of a matrix of 16 columns, and get a
+/// column each: element j of lane i is element i mod c of lane 16 j / c + i / c. Approximate: after the public
+/// descriptions of compilers, not measured.
+///
+/// # Safety
+/// As for [`crate::uop::Handler`].
+pub unsafe fn read_transposed(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &*u;
+        let (bits, count) = (u.b as usize, u.c as usize);
+        let words = bits * count / 32;
+        let mut rows = [0u128; 64];
+        for i in active(w) {
+            let off = at(w, u.a).add(i).read().wrapping_add(u.imm as u32);
+            if let Place::At(p) = lds(w, u64::from(off), 4 * words as u64) {
+                for k in 0..words {
+                    rows[i] |= u128::from(p.cast::<u32>().add(k).read_unaligned()) << (32 * k);
+                }
+            }
+        }
+        let mask = (1u128 << bits) - 1;
+        for i in active(w) {
+            let (group, column) = (i & !15, i & 15);
+            let mut x = 0u128;
+            for j in 0..count {
+                let row = rows[group + j * 16 / count + column / count];
+                x |= (row >> (column % count * bits) & mask) << (j * bits);
+            }
+            for k in 0..words {
+                at(w, u.d).add(64 * k + i).write((x >> (32 * k)) as u32);
+            }
+        }
+        NEXT
+    }
+}

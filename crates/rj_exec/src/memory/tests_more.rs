@@ -245,3 +245,47 @@ fn scalar_loads_cut_addresses_to_dwords_but_those_of_bytes() {
     assert_eq!(b.run(u.h, u), NEXT);
     assert_eq!(b.block.wave().get64(20), 0x4433_2211);
 }
+
+#[test]
+fn transposing_reads_give_each_lane_a_column() {
+    for (bits, count) in [(16usize, 4usize), (8, 8), (4, 16)] {
+        let mut b = bench(u64::MAX);
+        // Four matrices of 16 columns, row after row: element (r, c) is r + 3 c.
+        let element = |g: usize, r: usize, c: usize| (g + r + 3 * c) as u128 & ((1 << bits) - 1);
+        for lane in 0..64usize {
+            let (g, l) = (lane / 16, lane % 16);
+            let per_row = 16 / count;
+            let x = (0..count).fold(0u128, |x, e| x | element(g, l / per_row, l % per_row * count + e) << (e * bits));
+            b.block.plane(2)[lane] = 8 * lane as u32;
+            // SAFETY: inside the bench's LDS.
+            unsafe { b.block.wave().lds.add(8 * lane).cast::<u64>().write(x as u64) }
+        }
+        let u = op(lds::read_transposed, v_off(8), v_off(2), bits as u32, count as u32, 0);
+        assert_eq!(b.run(u.h, u), NEXT);
+        for lane in 0..64usize {
+            let want = (0..count).fold(0u128, |x, r| x | element(lane / 16, r, lane % 16) << (r * bits));
+            let got = u128::from(b.block.plane(8)[lane]) | u128::from(b.block.plane(9)[lane]) << 32;
+            assert_eq!(got, want, "{bits} bits, lane {lane}");
+        }
+    }
+}
+
+#[test]
+fn a_flat_private_address_of_gfx1250_names_the_lane() {
+    use super::place::WIDE_PRIVATE;
+    let mut b = bench(0xf);
+    for i in 0..4u64 {
+        // Each lane reads the next one's dword at offset 8.
+        let va = WIDE_PRIVATE | (i + 1) << 52 | 8;
+        b.block.plane(2)[i as usize] = va as u32;
+        b.block.plane(3)[i as usize] = (va >> 32) as u32;
+    }
+    let first = 0x1000 + 8 / 4 * 256;
+    let want: Vec<u32> =
+        (1..5).map(|l| u32::from_le_bytes(b.bytes()[first + 4 * l..first + 4 * l + 4].try_into().unwrap())).collect();
+    for k in crate::lanes::Backend::available() {
+        let u = op(super::vector::pick(FLAT, 1, false, k), v_off(8), v_off(2), 0, NONE, 1 << 41);
+        assert_eq!(b.run(u.h, u), NEXT);
+        assert_eq!(b.block.plane(8)[..4], want);
+    }
+}
