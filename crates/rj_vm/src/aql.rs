@@ -11,6 +11,7 @@ use crate::queue::{For, Queue, Step, Stop};
 use crate::ring::Ring;
 use crate::scratch::{QueueScratch, Ready};
 use crate::signal;
+use crate::symbols;
 use rj_code::KernelDescriptor;
 use rj_exec::{Dispatch, FaultKind, Pool, Snapshot};
 use std::collections::VecDeque;
@@ -291,7 +292,11 @@ impl AqlQueue {
                 return self.stop(core);
             }
             Stop::Refused(refusal) => (refusal.failure, refusal.why),
-            Stop::Fault(fault) => {
+            Stop::Fault(mut fault) => {
+                let object = u64::from_str_radix(fault.kernel.trim_start_matches("0x"), 16).unwrap_or(0);
+                if let Some(name) = symbols::kernel_name(map, object) {
+                    fault.kernel = name;
+                }
                 if let FaultKind::Illegal { unsupported: Some(name), .. } = &fault.kind {
                     core.host.unsupported(name);
                 }

@@ -17,6 +17,7 @@ mod ring;
 mod scratch;
 mod sdma;
 mod signal;
+mod symbols;
 mod thread;
 mod workers;
 

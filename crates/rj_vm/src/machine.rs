@@ -3,6 +3,7 @@
 use crate::api::{Counters, Gpu, GpuConfig, Host, QueueDesc, QueueError, QueueId, QueueUpdate};
 use crate::core::{Core, Waker};
 use crate::cp::{self, Command, Done, Mailbox, Processor};
+use crate::symbols;
 use crate::thread::{self, HostFault};
 use rj_exec::mem::Denied;
 use rj_exec::{AddressSpace, CodeCache};
@@ -144,7 +145,10 @@ impl Drop for Machine {
 /// An engine thread touched host memory that is gone. If a GPU maps it, that is the program's memory fault.
 fn host_fault(core: &Core, fault: &HostFault) {
     let kernel = match &fault.dispatch {
-        Some(d) => format!("\n  kernel {}", d.name),
+        Some(d) => {
+            let name = core.gpus.iter().find_map(|g| symbols::kernel_name(&g.space.snapshot(), d.object));
+            format!("\n  kernel {}", name.as_ref().unwrap_or(&d.name))
+        }
         None => "\n  in the command processor or an SDMA queue".into(),
     };
     for (gpu, g) in core.gpus.iter().enumerate() {

@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use object::{Object, ObjectSegment, ObjectSymbol};
 use rj_isa::Target;
 use rj_vm::QueueKind::Aql;
 
@@ -210,6 +211,29 @@ fn a_store_outside_the_gpus_memory_is_a_memory_fault() {
     assert!(report.contains("global_atomic_add") && report.contains("lane 0"), "{report}");
     bench.machine.destroy_queue(q.id).unwrap();
     assert_eq!((done.value(), bench.host.faults.lock().unwrap().len()), (1, 1));
+}
+
+#[test]
+fn a_fault_names_the_kernel_of_a_loaded_code_object() {
+    let bench = Bench::new(Target::Gfx942);
+    let file = std::fs::read(format!("{}/tests/data/kernels-gfx942.co", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let elf = object::File::parse(&*file).unwrap();
+    let end = elf.segments().map(|s| s.address() + s.size()).max().unwrap();
+    let image = bench.alloc(end);
+    for s in elf.segments() {
+        for (i, &byte) in s.data().unwrap().iter().enumerate() {
+            store8(image + s.address() + i as u64, byte);
+        }
+    }
+    let kernel = elf.symbols().find(|s| s.name() == Ok("vadd.kd")).unwrap().address();
+    let q = bench.queue(Aql, true);
+    let kernarg = bench.alloc(4096);
+    (0..3).for_each(|i| store(kernarg + 8 * i, 0x9000));
+    store32(kernarg + 24, 64);
+    q.push(groups(Launch::of(image + kernel, bench.signal(1, 0)), 1, kernarg).packet());
+    wait("fault", || !bench.host.faults.lock().unwrap().is_empty());
+    let report = bench.host.reports.lock().unwrap()[0].clone();
+    assert!(report.contains("read from 0x9") && report.contains("kernel vadd,"), "{report}");
 }
 
 #[test]

@@ -230,6 +230,11 @@ pub fn store16(at: u64, value: u16) {
     unsafe { std::sync::atomic::AtomicU16::from_ptr(at as *mut u16) }.store(value, SeqCst);
 }
 
+pub fn store8(at: u64, value: u8) {
+    // SAFETY: as for `cell`.
+    unsafe { std::sync::atomic::AtomicU8::from_ptr(at as *mut u8) }.store(value, SeqCst);
+}
+
 pub fn load32(at: u64) -> u32 {
     // SAFETY: as for `cell`.
     unsafe { std::sync::atomic::AtomicU32::from_ptr(at as *mut u32) }.load(SeqCst)
