@@ -93,6 +93,12 @@ impl Consts<'_> {
         Some(CONSTS + s as usize)
     }
 
+    /// Puts all of them into a scalar file.
+    #[cfg(test)]
+    pub(crate) fn fill(&self, s: &mut [u32]) {
+        self.code.fill(s, 0, self.state.used);
+    }
+
     /// Slots in use so far.
     pub fn used(&self) -> u32 {
         self.state.used

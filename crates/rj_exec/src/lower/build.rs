@@ -455,7 +455,8 @@ impl<'a, 'c> Lower<'a, 'c> {
         let dst = self.vdst(inst)?;
         let (omod, clamp) = (inst.get(Field::omod), inst.is(Field::clamp));
         let sdwa = match inst.format() {
-            Format::Sdwa if inst.get(Field::dst_sel) != 6 => {
+            // Some conversions have no destination select.
+            Format::Sdwa if inst.raw(Field::dst_sel).is_some_and(|s| s != 6) => {
                 Some(inst.get(Field::dst_sel) | inst.get(Field::dst_unused) << 8)
             }
             _ => None,

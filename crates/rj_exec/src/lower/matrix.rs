@@ -12,7 +12,8 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
     let h = handler(l.target, l.backend, i.op).ok_or(Refusal::Unsupported)?;
     let d = l.vdst(i)?;
     let (a, b) = (plane(l, i, Field::src0)?, plane(l, i, Field::src1)?);
-    let c = l.operand(i, Field::src2)?;
+    let sparse = i.op.name().starts_with("V_SMFMAC");
+    let c = l.operand(i, if sparse { Field::idx } else { Field::src2 })?;
     let double = i.op.name().starts_with("V_MFMA_F64");
     let c = if double { l.plain64(c)? } else { l.plain(c)? };
     let negates = double && l.target != Target::Gfx90a;

@@ -2,12 +2,14 @@
 //! refused by name when it is reached, never before.
 
 mod build;
+mod convert;
 mod half;
 pub(crate) mod matrix;
 mod memory;
 mod packed;
 mod scalar;
 mod valu;
+mod vop3p;
 
 use crate::code::{Block, Code, Consts};
 use crate::fault::FaultKind;
@@ -93,7 +95,7 @@ pub fn block(code: &Code, snap: &Snapshot, consts: &mut Consts<'_>, pc: u64) -> 
 
 /// Lowers one instruction with the first family that takes it.
 fn one(l: &mut Lower<'_, '_>, inst: &Inst) -> Result<Flow> {
-    for family in [scalar::lower, valu::lower, packed::lower, half::lower, matrix::lower, memory::lower] {
+    for family in [scalar::lower, valu::lower, packed::lower, half::lower, vop3p::lower, convert::lower, matrix::lower, memory::lower] {
         match family(l, inst) {
             Err(Refusal::Unsupported) => {}
             answer => return answer,
@@ -136,3 +138,6 @@ pub(crate) unsafe fn raise(u: *const Uop, w: *mut Wave) -> u32 {
 fn _assert_op_is_small(_: Op) {
     const { assert!(size_of::<Op>() == 2) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -520,9 +520,6 @@ fn constant<O: Tri>(l: &mut Lower<'_, '_>, i: &Inst, mk: bool) -> Result<()> {
 }
 
 fn carry<O: Carry>(l: &mut Lower<'_, '_>, i: &Inst) -> Result<()> {
-    if i.is(Field::clamp) {
-        return Err(Refusal::Unsupported);
-    }
     let (a, b) = (l.bits32(i, S0)?, l.bits32(i, S1)?);
     let cin = match i.operand(S2) {
         Some(op) => l.sdst(op, 2)?,
@@ -535,6 +532,11 @@ fn carry<O: Carry>(l: &mut Lower<'_, '_>, i: &Inst) -> Result<()> {
     let out = l.out_bits(i)?;
     let h = carry_h::<O>(l.backend);
     l.emit(h, out.temp, a.off, b.off, cin, u64::from(cout));
+    if i.is(Field::clamp) {
+        // Unsigned saturation: where it carried, all ones; where it borrowed, 0.
+        let limit = l.const32(if i.op.name().starts_with("V_ADD") { u32::MAX } else { 0 });
+        l.emit(choose_h::<false, true>(l.backend), out.temp, out.temp, limit, cout, 0);
+    }
     l.close_bits(out);
     Ok(())
 }

@@ -8,6 +8,7 @@ pub mod divide;
 pub mod f16;
 pub mod f32ops;
 pub mod int;
+pub mod rare;
 pub mod short;
 pub mod wide;
 
@@ -150,5 +151,5 @@ pub mod listed;
 /// Every operation of every family.
 #[cfg(test)]
 pub fn all_ops() -> Vec<listed::Listed> {
-    [f32ops::all(), int::all(), cmp::all(), wide::all(), f16::all(), short::all()].into_iter().flatten().collect()
+    [f32ops::all(), int::all(), cmp::all(), wide::all(), f16::all(), short::all(), rare::all()].into_iter().flatten().collect()
 }
