@@ -175,7 +175,11 @@ fn narrow2<O: Bin>(l: &mut Lower<'_, '_>, i: &Inst) -> Result<()> {
     let (t, old) = (l.temps(1), Src { off: d, scalar: false });
     l.bin::<O>(t, a, b);
     let t = Src { off: t, scalar: false };
-    if i.mods(Field::src0_modifiers).op_sel_hi() { l.bin::<InsertHigh>(d, t, old) } else { l.bin::<InsertLow>(d, t, old) }
+    if i.mods(Field::src0_modifiers).op_sel_hi() {
+        l.bin::<InsertHigh>(d, t, old)
+    } else {
+        l.bin::<InsertLow>(d, t, old)
+    }
     Ok(())
 }
 
@@ -185,7 +189,8 @@ fn stochastic<O: Bin>(l: &mut Lower<'_, '_>, i: &Inst) -> Result<()> {
     let d = l.vdst(i)?;
     let t = l.temps(1);
     l.bin::<O>(t, a, b);
-    let byte = u32::from(i.mods(Field::src2_modifiers).op_sel()) | u32::from(i.mods(Field::src0_modifiers).op_sel_hi()) << 1;
+    let byte =
+        u32::from(i.mods(Field::src2_modifiers).op_sel()) | u32::from(i.mods(Field::src0_modifiers).op_sel_hi()) << 1;
     l.emit(crate::cross::sdwa_store, d, t, 0, 0, u64::from(byte) | 2 << 8);
     Ok(())
 }

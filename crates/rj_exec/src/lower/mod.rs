@@ -95,7 +95,16 @@ pub fn block(code: &Code, snap: &Snapshot, consts: &mut Consts<'_>, pc: u64) -> 
 
 /// Lowers one instruction with the first family that takes it.
 fn one(l: &mut Lower<'_, '_>, inst: &Inst) -> Result<Flow> {
-    for family in [scalar::lower, valu::lower, packed::lower, half::lower, vop3p::lower, convert::lower, matrix::lower, memory::lower] {
+    for family in [
+        scalar::lower,
+        valu::lower,
+        packed::lower,
+        half::lower,
+        vop3p::lower,
+        convert::lower,
+        matrix::lower,
+        memory::lower,
+    ] {
         match family(l, inst) {
             Err(Refusal::Unsupported) => {}
             answer => return answer,

@@ -151,5 +151,8 @@ pub mod listed;
 /// Every operation of every family.
 #[cfg(test)]
 pub fn all_ops() -> Vec<listed::Listed> {
-    [f32ops::all(), int::all(), cmp::all(), wide::all(), f16::all(), short::all(), rare::all()].into_iter().flatten().collect()
+    [f32ops::all(), int::all(), cmp::all(), wide::all(), f16::all(), short::all(), rare::all()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
