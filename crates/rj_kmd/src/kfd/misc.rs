@@ -71,14 +71,15 @@ pub fn apertures(driver: &Driver, a: &mut Args) -> Result<(), Errno> {
 }
 
 /// The older form: room for seven in the argument itself.
-pub fn apertures_old(driver: &Driver, arg: u64) -> Result<i32, Errno> {
+pub fn apertures_old(driver: &Driver, arg: u64, room: usize) -> Result<i32, Errno> {
     let mut b = vec![0u8; 7 * 56 + 8];
     let n = driver.gpus.len().min(7);
     for (i, g) in driver.gpus[..n].iter().enumerate() {
         b[56 * i..56 * (i + 1)].copy_from_slice(&aperture(g.gpu_id()));
     }
     b[392..396].copy_from_slice(&(n as u32).to_le_bytes());
-    user::write(arg, &b).map(|()| 0)
+    let n = b.len().min(room);
+    user::write(arg, &b[..n]).map(|()| 0)
 }
 
 /// Tiling is of no use to compute; gfx9 and later report zeros, and the one register that DRM tells, too.

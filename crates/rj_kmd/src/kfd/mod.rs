@@ -113,7 +113,7 @@ pub fn ioctl(driver: &Driver, cmd: u64, arg: u64) -> Answer {
             misc::accept(driver, name, &args)
         }
         "GET_CLOCK_COUNTERS" => misc::clocks(driver, &mut args),
-        "GET_PROCESS_APERTURES" => return Answer::Done(misc::apertures_old(driver, arg)),
+        "GET_PROCESS_APERTURES" => return Answer::Done(misc::apertures_old(driver, arg, theirs)),
         "GET_PROCESS_APERTURES_NEW" => misc::apertures(driver, &mut args),
         "GET_TILE_CONFIG" => misc::tiles(driver, &mut args),
         "SET_XNACK_MODE" => misc::xnack(&mut args),
