@@ -407,7 +407,7 @@ impl<E: Small, const G: usize> Kind for Tree<E, G> {
     }
 }
 
-/// CDNA3's f16, bf16, xf32 and 8-bit floats: groups of `G` products on a common grid, see [`fused`].
+/// CDNA3's f16, bf16, xf32 and 8-bit floats: groups of `G` products on a common grid, see `fused`.
 #[derive(Debug)]
 pub struct Fused<A, B, const G: usize>(std::marker::PhantomData<(A, B)>);
 

@@ -218,9 +218,9 @@ fn new64(k: Kind, old: u64, x: u64, y: u64) -> u64 {
     }
 }
 
-/// Planes: address as its space says; data at `d` (cmpswap: swap value, then compare value); second data of LDS
-/// operations at the plane in imm 31:16 of `b`... see [`pick`]. imm: offset 31:0, kind 55:48, bit 56: 64 bits, bit 57:
-/// the old value goes to plane `b`. LDS compare-and-swap has its compare value first: bit 58.
+/// Planes: address as its space says; data at `d`, second data behind it (LDS: at `c`). imm: offset 31:0, kind 55:48,
+/// bit 56: 64 bits, bit 57: the old value goes to plane `b` (buffers: to `d`), bit 58: the second data is the first
+/// operand (gfx9's LDS compare-and-store).
 unsafe fn rmw<const SPACE: u8>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {

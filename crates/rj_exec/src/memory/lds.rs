@@ -180,8 +180,8 @@ pub unsafe fn addtid(u: *const Uop, w: *mut Wave) -> u32 {
     }
 }
 
-/// `ds_wrxchg2*`: exchanges at two addresses. Operands as [`write2`]; the old values go to planes from imm's top half on:
-/// bits 63:32 of imm hold second offset (31:16 of them) and first (15:0), bits 31:0 the destination.
+/// `ds_wrxchg2*`: exchanges at two addresses, operands as [`write2`]. imm 31:0 is the plane that the old values go to,
+/// 47:32 and 63:48 are the offsets in dwords.
 ///
 /// # Safety
 /// As for [`crate::uop::Handler`].
