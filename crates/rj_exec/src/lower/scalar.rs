@@ -200,8 +200,8 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
         S_CMP_LG_U64 => c(l, i, s_cmp_lg_u64, [2, 2]),
         S_BITCMP0_B32 => c(l, i, s_bitcmp0_b32, [1, 1]),
         S_BITCMP1_B32 => c(l, i, s_bitcmp1_b32, [1, 1]),
-        S_BITCMP0_B64 => c(l, i, s_bitcmp0_b64, [2, 2]),
-        S_BITCMP1_B64 => c(l, i, s_bitcmp1_b64, [2, 2]),
+        S_BITCMP0_B64 => c(l, i, s_bitcmp0_b64, [2, 1]),
+        S_BITCMP1_B64 => c(l, i, s_bitcmp1_b64, [2, 1]),
         // SOPP.
         S_NOP | S_WAITCNT | S_SETPRIO | S_INST_PREFETCH | S_CLAUSE | S_DELAY_ALU | S_WAITCNT_DEPCTR | S_ICACHE_INV
         | S_INCPERFLEVEL | S_DECPERFLEVEL | S_TTRACEDATA | S_WAIT_IDLE | S_WAITCNT_VSCNT | S_WAITCNT_VMCNT
