@@ -1,5 +1,5 @@
-//! Compiled kernels give right results on MI210 and MI300X, with no queue: `data/kernels.cl`, built by clang 22 with
-//! `-x cl -cl-std=CL2.0 -O2 -target amdgcn-amd-amdhsa -mcpu=TARGET -nogpulib -include amd_shim.h`;
+//! Compiled kernels give right results on MI210 and MI300X, with no queue: `bench/kernels.cl`, built by clang 22 with
+//! `-x cl -cl-std=CL2.0 -O2 -target amdgcn-amd-amdhsa -mcpu=TARGET -nogpulib -include bench/amd_shim.h`;
 //! `kernels16` with `-DWGX(d)=16`, for groups of 16 x 16.
 
 use object::{Object, ObjectSegment, ObjectSymbol};
