@@ -165,6 +165,8 @@ impl Group {
             let head = self.waves[i].block.wave();
             head.snap = Arc::as_ptr(&snap);
             head.hot_len = 0;
+            // A wave may have set MODE; the others of its group have their own.
+            fp::set(head.mode);
             (head.lds, head.lds_len) = lds;
             // SAFETY: only the lifetime changes; the pointer is followed during this turn alone, while `env` lives.
             head.host = Some(unsafe { std::mem::transmute::<&dyn Host, *const (dyn Host + 'static)>(env.host) });

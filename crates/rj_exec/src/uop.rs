@@ -1,4 +1,4 @@
-//! Micro-ops: a handler, byte offsets of its operands in the wave's block, an immediate. 40 bytes at most.
+//! Micro-ops: a handler, byte offsets of its operands in the wave's block, an immediate. 32 bytes.
 
 use crate::wave::Wave;
 

@@ -18,7 +18,7 @@ use crate::salu;
 use crate::uop::{FAULT, Uop};
 use crate::wave::Wave;
 pub(crate) use build::Lower;
-use rj_isa::{DecodeError, Inst, Op, Target};
+use rj_isa::{DecodeError, Inst, Target};
 
 /// Instructions in a block at most; longer runs of code are cut.
 const MOST: u32 = 512;
@@ -141,11 +141,6 @@ pub(crate) unsafe fn raise(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe { (*w).arg = (*u).imm }
     FAULT
-}
-
-#[allow(unused)]
-fn _assert_op_is_small(_: Op) {
-    const { assert!(size_of::<Op>() == 2) }
 }
 
 #[cfg(test)]

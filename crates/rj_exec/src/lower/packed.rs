@@ -3,7 +3,6 @@
 use super::build::{Lower, Src};
 use super::{Flow, Refusal, Result};
 use crate::ops::f32ops::{AddF32, ClampF32, FmaF32, Mov, MulF32, NegF32};
-use crate::uop::Uop;
 use rj_isa::{Field, Inst, Mods, Op, Operand};
 
 /// Lowers a packed f32 instruction.
@@ -45,7 +44,6 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
 }
 
 const PLANE: u32 = crate::wave::PLANE as u32;
-const _: () = assert!(size_of::<Uop>() == 32);
 
 fn mods(i: &Inst, f: Field) -> Mods {
     i.mods(super::build::modifiers(f))
