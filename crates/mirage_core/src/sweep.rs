@@ -62,9 +62,10 @@ pub fn end_processes(key: &str) -> usize {
     let mark = format!("MIRAGE_KEY={key}");
     let spared = ancestors();
     let mut killed = 0;
-    // Forking processes may escape one pass.
-    for _ in 0..20 {
+    // Forking processes may escape one pass, and one in the middle of an exec shows no environment yet.
+    for _ in 0..500 {
         let mut found = 0;
+        let mut unsure = false;
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse().ok()).and_then(Pid::from_raw) else {
                 continue;
@@ -73,14 +74,15 @@ pub fn end_processes(key: &str) -> usize {
                 continue;
             }
             let Ok(fd) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-            let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            let Ok(environ) = std::fs::read(entry.path().join("environ")) else { continue };
+            unsure |= environ.is_empty() && in_exec(pid);
             if environ.split(|&b| b == 0).any(|v| v == mark.as_bytes()) && pidfd_send_signal(&fd, Signal::KILL).is_ok()
             {
                 found += 1;
             }
         }
         killed += found;
-        if found == 0 {
+        if found == 0 && !unsure {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -100,7 +102,79 @@ fn ancestors() -> Vec<Pid> {
 }
 
 fn parent(pid: Pid) -> Option<Pid> {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-    // The command may contain blanks and parentheses: fields count from the last closing one.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok().and_then(Pid::from_raw)
+    stat_field(&stat(pid)?, 4)?.parse().ok().and_then(Pid::from_raw)
+}
+
+/// Whether a process that showed no environment has one all the same: it was read in the middle of an exec.
+///
+/// proc(5)'s `env_start` and `env_end` are 0 until the new program's environment is in place.
+fn in_exec(pid: Pid) -> bool {
+    const PF_KTHREAD: u64 = 0x0020_0000;
+    let Some(stat) = stat(pid) else { return false };
+    let number = |field| stat_field(&stat, field).and_then(|f| f.parse::<u64>().ok());
+    let ended = matches!(stat_field(&stat, 3), Some("Z" | "X") | None);
+    let empty = number(50) == number(51) && number(51) != Some(0);
+    !ended && number(9).is_some_and(|flags| flags & PF_KTHREAD == 0) && !empty
+}
+
+fn stat(pid: Pid) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()
+}
+
+/// A field of /proc/PID/stat, numbered as in proc(5), from 3 on.
+///
+/// The command (field 2) may contain blanks and parentheses: the rest counts from the last closing one.
+fn stat_field(stat: &str, number: usize) -> Option<&str> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(number - 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn pid(child: &std::process::Child) -> Pid {
+        Pid::from_raw(child.id() as i32).unwrap()
+    }
+
+    #[test]
+    fn a_process_that_execs_over_and_over_does_not_escape() {
+        // Each of these is in the middle of an exec most of the time.
+        let script = "exec sh -c \"$0\" \"$0\"";
+        for round in 0..20 {
+            let key = format!("{:032x}", u64::from(std::process::id()) << 32 | round);
+            let start = || Command::new("sh").args(["-c", script, script]).env("MIRAGE_KEY", &key).spawn().unwrap();
+            let mut children: Vec<_> = (0..3).map(|_| start()).collect();
+            end_processes(&key);
+            for child in &mut children {
+                let begun = std::time::Instant::now();
+                while child.try_wait().unwrap().is_none() {
+                    if begun.elapsed().as_secs() >= 20 {
+                        child.kill().unwrap();
+                        panic!("round {round}: a process escaped");
+                    }
+                    std::thread::yield_now();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_environment_and_a_zombie_are_not_waited_for() {
+        let mut bare = Command::new("sleep").arg("1000").env_clear().spawn().unwrap();
+        while std::fs::read_link(format!("/proc/{}/exe", bare.id())).unwrap() == std::env::current_exe().unwrap() {
+            std::thread::yield_now();
+        }
+        let settled = std::time::Instant::now();
+        while in_exec(pid(&bare)) {
+            assert!(settled.elapsed().as_secs() < 60);
+        }
+        bare.kill().unwrap();
+        while stat(pid(&bare)).is_some_and(|s| stat_field(&s, 3) != Some("Z")) {
+            std::thread::yield_now();
+        }
+        assert!(!in_exec(pid(&bare)));
+        bare.wait().unwrap();
+        assert!(!in_exec(Pid::from_raw(2).unwrap()), "a kernel thread");
+    }
 }
