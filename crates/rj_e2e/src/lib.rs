@@ -1,6 +1,7 @@
 //! Running real ROCm programs of a root file system on an emulated GPU, for tests. It must not know what is tested.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -105,14 +106,21 @@ pub fn opencl_bench() -> Scratch {
 
 /// Compiles a program of tests/hip with hipcc and these options; cached by content outside the tree.
 pub fn hipcc(rocm: Rocm, program: &str, options: &str) -> PathBuf {
-    let sources = workspace().join("tests/hip");
+    compile(rocm, "hip", &[&format!("{program}.hip"), "check.h"], options)
+}
+
+/// Compiles the first of these files of tests/`folder` (it may include the others) with hipcc and these options; cached
+/// by content outside the tree.
+pub fn compile(rocm: Rocm, folder: &str, files: &[&str], options: &str) -> PathBuf {
+    let sources = workspace().join("tests").join(folder);
     let mut hash = DefaultHasher::new();
     (rocm.root(), options).hash(&mut hash);
-    for f in [format!("{program}.hip"), "check.h".into()] {
-        std::fs::read(sources.join(&f)).unwrap_or_else(|e| panic!("tests/hip/{f}: {e}")).hash(&mut hash);
+    for f in files {
+        std::fs::read(sources.join(f)).unwrap_or_else(|e| panic!("tests/{folder}/{f}: {e}")).hash(&mut hash);
     }
     let cache = rocm.root().join("../../programs");
     std::fs::create_dir_all(&cache).expect("the program cache");
+    let program = files[0].split('.').next().unwrap_or_default();
     let out = cache.join(format!("{program}-{:016x}", hash.finish()));
     if out.is_file() {
         return out;
@@ -121,13 +129,20 @@ pub fn hipcc(rocm: Rocm, program: &str, options: &str) -> PathBuf {
     let o = enter(
         rocm,
         &[(&sources, "src"), (&dir.0, "out")],
-        &format!("hipcc {options} -o /mnt/out/program /mnt/src/{program}.hip"),
+        &format!("cd /mnt/src && hipcc {options} -o /mnt/out/program {}", files[0]),
     );
     assert!(o.status.success(), "hipcc {program}: {}", text(&o));
-    let tmp = cache.join(format!(".{}-{program}-{:016x}", std::process::id(), hash.finish()));
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let tmp = cache.join(format!(".{}-{n}-{program}-{:016x}", std::process::id(), hash.finish()));
     std::fs::copy(dir.0.join("program"), &tmp).expect("copy to the cache");
     std::fs::rename(&tmp, &out).expect("rename in the cache");
     out
+}
+
+/// The exit code as a shell gives it: 128 + signal if one ended the program.
+pub fn code(o: &Output) -> i32 {
+    o.status.code().or(o.status.signal().map(|s| 128 + s)).unwrap_or(-1)
 }
 
 /// Output and errors as one text.
