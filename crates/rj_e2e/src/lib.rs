@@ -125,6 +125,12 @@ pub fn compile(rocm: Rocm, folder: &str, files: &[&str], options: &str) -> PathB
     if out.is_file() {
         return out;
     }
+    // Tests of one program on two GPUs run side by side: one compiles, the other waits.
+    let lock = std::fs::File::create(cache.join(format!(".{program}.lock"))).expect("a lock in the cache");
+    lock.lock().expect("the program's lock");
+    if out.is_file() {
+        return out;
+    }
     let dir = Scratch::new();
     let o = enter(
         rocm,

@@ -1,0 +1,42 @@
+//! HIP programs that use the runtime's breadth: pools, managed memory, streams, graphs, sharing between processes,
+//! limits. Each program checks itself.
+#![cfg(feature = "rootfs")]
+
+use rj_e2e::{Rocm, emulate, hipcc, text};
+
+fn check(gpu: &str, program: &str, options: &str) {
+    let exe = hipcc(Rocm::V7, program, &format!("{options} --offload-arch=gfx90a --offload-arch=gfx942"));
+    let o = emulate(Rocm::V7, gpu, &exe, "");
+    let said = text(&o);
+    assert!(o.status.success() && said.contains(&format!("{program} OK")), "{program} on {gpu}: {}\n{said}", o.status);
+}
+
+macro_rules! programs {
+    ($($name:ident $options:literal)*) => {$(
+        mod $name {
+            #[test]
+            fn mi300x() {
+                super::check("mi300x", stringify!($name), $options);
+            }
+            #[test]
+            fn mi210() {
+                super::check("mi210", stringify!($name), $options);
+            }
+        }
+    )*};
+}
+
+programs! {
+    pools "-O2"
+    volumes "-O2"
+    managed "-O2"
+    order "-O0"
+    vmm "-O2"
+    graphs "-O2"
+    rtc "-O2 -lhiprtc"
+    ipc "-O2"
+    many "-O2"
+    sparse "-O2"
+    oom "-O2"
+    churn "-O2"
+}
