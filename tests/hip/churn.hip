@@ -1,5 +1,5 @@
 // Queues and allocations made and destroyed by the thousand leave nothing behind: fds, mappings and memory are flat.
-// Arguments: rounds of 100 streams, rounds of 1,000 allocations (1 and 2 if left out).
+// Arguments: rounds of 100 streams and 100 queues, rounds of 1,000 allocations (10 and 100 if left out).
 #include "check.h"
 #include <cstring>
 #include <dirent.h>
@@ -55,7 +55,7 @@ static void allocations(unsigned count) {
   for (void *p : live) CHECK(hipFree(p));
 }
 int main(int argc, char **argv) {
-  unsigned rounds = argc > 1 ? std::atoi(argv[1]) : 1, thousands = argc > 2 ? std::atoi(argv[2]) : 2;
+  unsigned rounds = argc > 1 ? std::atoi(argv[1]) : 10, thousands = argc > 2 ? std::atoi(argv[2]) : 100;
   long bad = 0;
   unsigned *d = upload(std::vector<unsigned>(1, 0)), done = 0;
   // What is made once and kept comes into being here.
@@ -64,9 +64,9 @@ int main(int argc, char **argv) {
   allocations(1000);
   Use before = use();
   for (unsigned r = 0; r < rounds; r++) {
-    queues(d, 50);
-    own_queues(d, 50);
-    done += 100;
+    queues(d, 100);
+    own_queues(d, 100);
+    done += 200;
   }
   for (unsigned r = 0; r < thousands; r++) allocations(1000);
   Use after = use();
