@@ -39,4 +39,5 @@ programs! {
     sparse "-O2"
     oom "-O2"
     churn "-O2"
+    idle "-O2"
 }

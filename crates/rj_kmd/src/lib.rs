@@ -2,6 +2,7 @@
 //!
 //! It knows no interposition: rj_preload tells it about opens, ioctls and mappings and passes its answers on.
 
+mod bell;
 mod bo;
 pub mod config;
 mod dmabuf;

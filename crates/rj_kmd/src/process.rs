@@ -1,5 +1,6 @@
 //! One process's view of the driver: its open files, and where each call on them goes.
 
+use crate::bell::Bell;
 use crate::bo::{Bo, BoId};
 use crate::drm::ioctl::Answer;
 use crate::gem::{self, Gem};
@@ -110,6 +111,8 @@ pub struct Driver {
     pub gpus: Vec<GpuInstance>,
     /// What executes.
     pub machine: Arc<Machine>,
+    /// Sees stores to doorbells, where the host permits it.
+    bell: Option<Arc<Bell>>,
     /// What the machine's threads share with the ioctls.
     pub shared: Arc<Shared>,
     /// System memory that may be mapped for a GPU, bytes.
@@ -158,7 +161,11 @@ impl Process {
             .cpu_thread_budget
             .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), |n| n as usize);
         let configs: Vec<GpuConfig> = gpus.iter().map(config_of).collect();
-        let machine = Machine::new(&configs, shared.clone(), threads);
+        let bell = Bell::new().ok().map(Arc::new);
+        let machine = match &bell {
+            Some(bell) => Machine::with_bell(&configs, shared.clone(), threads, bell.clone()),
+            None => Machine::new(&configs, shared.clone(), threads),
+        };
         let n = gpus.len();
         let state = State {
             heaps: (0..n).map(|_| None).collect(),
@@ -167,7 +174,7 @@ impl Process {
             usage: vec![MemUsage::default(); n],
             ..State::default()
         };
-        let driver = Driver { gpus, machine, shared, gtt_bytes: 1 << 38, state: Mutex::new(state) };
+        let driver = Driver { gpus, machine, bell, shared, gtt_bytes: 1 << 38, state: Mutex::new(state) };
         Ok(Arc::new(Process { driver }))
     }
 
@@ -241,6 +248,7 @@ impl Process {
         off: u64,
     ) -> Result<*mut u8, Errno> {
         let device = self.device(file)?;
+        let doorbells = matches!(device, Device::Kfd) && off >> 62 == 3;
         let (fd, off) = {
             let mut state = self.driver.state();
             let end = off.checked_add(len as u64).ok_or(Errno::EINVAL)?;
@@ -267,7 +275,11 @@ impl Process {
             }
         };
         // SAFETY: the program asked for exactly this mapping; MAP_FIXED is its own choice.
-        unsafe { raw::mmap(addr as usize, len, prot, flags, fd, off) }.map(|p| p as *mut u8)
+        let at = unsafe { raw::mmap(addr as usize, len, prot, flags, fd, off) }?;
+        if doorbells && let Some(bell) = &self.driver.bell {
+            bell.watch(at, len.next_multiple_of(PAGE as usize));
+        }
+        Ok(at as *mut u8)
     }
 
     /// The program unmapped, or mapped something else over, addresses that a [`Process::mmap`] returned. The engine

@@ -160,3 +160,74 @@ pub fn clock_ns(clock: i32) -> u64 {
 pub fn gpu_clock() -> u64 {
     (clock_ns(libc::CLOCK_MONOTONIC_RAW) / 10).max(1)
 }
+
+/// An eventfd that never blocks.
+pub fn event() -> Result<OwnedFd, Errno> {
+    // SAFETY: touches no memory; the result is a new fd or -1.
+    let fd = check(unsafe { libc::syscall(libc::SYS_eventfd2, 0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+    // SAFETY: a new fd that nobody else has.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
+/// Makes an eventfd readable.
+pub fn set_event(fd: RawFd) {
+    let one = 1u64;
+    // SAFETY: eight valid bytes.
+    unsafe { libc::syscall(libc::SYS_write, fd, &raw const one, 8) };
+}
+
+/// Makes an eventfd unreadable.
+pub fn clear_event(fd: RawFd) {
+    let mut n = 0u64;
+    // SAFETY: eight valid bytes.
+    unsafe { libc::syscall(libc::SYS_read, fd, &raw mut n, 8) };
+}
+
+/// Waits until one of the fds can be read; false if the time was over first.
+pub fn wait_readable(fds: [RawFd; 2], longest: std::time::Duration) -> bool {
+    let mut p = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    let t = libc::timespec {
+        tv_sec: libc::time_t::try_from(longest.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: libc::c_long::from(longest.subsec_nanos()),
+    };
+    // SAFETY: two valid pollfds, a valid time, no signal mask.
+    let n = unsafe { libc::syscall(libc::SYS_ppoll, p.as_mut_ptr(), 2, &raw const t, std::ptr::null::<u8>(), 8) };
+    n > 0
+}
+
+// linux/userfaultfd.h.
+const UFFD_USER_MODE_ONLY: i32 = 1;
+const UFFD_API: u64 = 0xaa;
+/// Faults say that they are writes; shared memory can be write-protected.
+const UFFD_FEATURES: u64 = 1 | 1 << 12;
+const UFFDIO_API: u64 = 0xc018_aa3f;
+const UFFDIO_REGISTER: u64 = 0xc020_aa00;
+const UFFDIO_REGISTER_MODE_WP: u64 = 1 << 1;
+const UFFDIO_WRITEPROTECT: u64 = 0xc018_aa06;
+
+/// A userfaultfd that can watch stores to shared memory (Linux 5.19).
+pub fn userfaults() -> Result<OwnedFd, Errno> {
+    let flags = libc::O_CLOEXEC | libc::O_NONBLOCK | UFFD_USER_MODE_ONLY;
+    // SAFETY: touches no memory; the result is a new fd or -1.
+    let fd = check(unsafe { libc::syscall(libc::SYS_userfaultfd, flags) })?;
+    // SAFETY: a new fd that nobody else has.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd as RawFd) };
+    use std::os::fd::AsRawFd;
+    uffd(fd.as_raw_fd(), UFFDIO_API, &mut [UFFD_API, UFFD_FEATURES, 0])?;
+    Ok(fd)
+}
+
+/// Lets a userfaultfd write-protect a mapping.
+pub fn watch_writes(fd: RawFd, at: usize, len: usize) -> Result<(), Errno> {
+    uffd(fd, UFFDIO_REGISTER, &mut [at as u64, len as u64, UFFDIO_REGISTER_MODE_WP, 0])
+}
+
+/// Write-protects a watched mapping, or lets go of it and of the threads that wait to write.
+pub fn protect(fd: RawFd, at: usize, len: usize, on: bool) -> Result<(), Errno> {
+    uffd(fd, UFFDIO_WRITEPROTECT, &mut [at as u64, len as u64, u64::from(on)])
+}
+
+fn uffd(fd: RawFd, command: u64, argument: &mut [u64]) -> Result<(), Errno> {
+    // SAFETY: each command's struct has the length that its caller gives.
+    check(unsafe { libc::syscall(libc::SYS_ioctl, fd, command, argument.as_mut_ptr()) }).map(|_| ())
+}

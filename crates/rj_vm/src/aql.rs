@@ -220,9 +220,9 @@ impl AqlQueue {
             }
         }
         let scratch = slots.is_some();
-        let waker = core.waker.clone();
+        let bell = core.bell.clone();
         let start = core.host.clock();
-        let launch = Launch::new(d, self.gpu.clone(), slots, Box::new(move || waker.wake()));
+        let launch = Launch::new(d, self.gpu.clone(), slots, Box::new(move || bell.wake()));
         let waves = launch.total().saturating_mul(u64::from(launch.dispatch.waves_per_group()));
         let mut begun = Vec::new();
         if waves <= SMALL && !core.workers.busy() {

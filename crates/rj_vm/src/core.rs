@@ -2,13 +2,13 @@
 //! after a memory fault.
 
 use crate::api::{Counters, Gpu, Host, MemoryFault};
+use crate::bell::Bell;
 use crate::thread::Watch;
 use crate::workers::Workers;
 use rj_exec::mem::Denied;
 use rj_exec::{AddressSpace, Fault, FaultKind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock};
-use std::thread::Thread;
 
 /// Shared by all threads of a machine.
 pub struct Core {
@@ -22,8 +22,8 @@ pub struct Core {
     pub stats: Stats,
     /// Where host faults of engine threads are announced.
     pub watch: &'static Watch,
-    /// Wakes the command processor.
-    pub waker: Arc<Waker>,
+    /// Where the command processor sleeps.
+    pub bell: Arc<dyn Bell>,
     stopped: AtomicBool,
 }
 
@@ -67,24 +67,6 @@ impl Stats {
     }
 }
 
-/// Wakes one thread that parks.
-#[derive(Debug, Default)]
-pub struct Waker(OnceLock<Thread>);
-
-impl Waker {
-    /// The thread to wake from now on.
-    pub fn set(&self, thread: Thread) {
-        let _ = self.0.set(thread);
-    }
-
-    /// Wakes it; a thread that does not park yet will not sleep at its next park.
-    pub fn wake(&self) {
-        if let Some(thread) = self.0.get() {
-            thread.unpark();
-        }
-    }
-}
-
 /// Passes what device code asks on to the driver.
 pub struct DeviceHost(pub Arc<dyn Host>);
 
@@ -104,7 +86,7 @@ impl rj_exec::Host for DeviceHost {
 
 impl Core {
     /// Everything idle.
-    pub fn new(gpus: Vec<Arc<Gpu>>, host: Arc<dyn Host>, threads: usize) -> Core {
+    pub fn new(gpus: Vec<Arc<Gpu>>, host: Arc<dyn Host>, threads: usize, bell: Arc<dyn Bell>) -> Core {
         let watch: &'static Watch = Box::leak(Box::default());
         Core {
             workers: Workers::new(threads, Arc::new(DeviceHost(host.clone())), Some(watch)),
@@ -112,7 +94,7 @@ impl Core {
             host,
             stats: Stats::default(),
             watch,
-            waker: Arc::default(),
+            bell,
             stopped: AtomicBool::new(false),
         }
     }
@@ -137,7 +119,7 @@ impl Core {
             mapped: denied.mapped,
             fetch,
         });
-        self.waker.wake();
+        self.bell.wake();
     }
 
     /// A memory fault of a wave; None if the fault is of another kind.

@@ -1,7 +1,8 @@
 //! The command processor: one thread that steps every queue of the process in turn, and sleeps when none moves.
 //!
-//! Doorbells are plain stores that nothing announces, so it looks at the rings: it spins briefly after the last
-//! progress, then sleeps for growing times. Kernels that end and calls from the driver wake it at once.
+//! It spins briefly after the last progress, then sleeps. Kernels that end and calls from the driver wake it at once.
+//! Doorbells are plain stores: when nothing runs the bell is armed to notice them; where it cannot, and while kernels
+//! run, it looks at the rings after growing times.
 
 use crate::api::{QueueDesc, QueueError, QueueKind, QueueUpdate};
 use crate::aql::AqlQueue;
@@ -19,8 +20,14 @@ use std::time::{Duration, Instant};
 const SPIN: Duration = Duration::from_micros(50);
 /// First and longest sleep.
 const SLEEP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+/// Longest sleep when nothing runs and the bell cannot be armed: below 1 % of a core.
+const UNARMED: Duration = Duration::from_millis(3);
 /// Longest sleep while a queue waits for a value in memory.
 const POLL: Duration = Duration::from_micros(100);
+/// Sleep of a command processor without queues.
+const FOREVER: Duration = Duration::from_secs(3600);
+/// Longest sleep with an armed bell: a mapping of doorbells that the bell lost track of costs time, never a hang.
+const ARMED: Duration = Duration::from_millis(50);
 
 /// What the driver asks of the command processor.
 pub enum Command {
@@ -116,45 +123,72 @@ impl Processor {
     pub fn run(mut self) {
         let mut last = Instant::now();
         let mut nap = SLEEP.0;
-        loop {
-            let commands = self.mailbox.take();
-            let mut moved = !commands.is_empty();
-            for command in commands {
-                if self.obey(command) {
-                    return;
-                }
-            }
-            if self.core.stopped() && !self.halted {
-                self.halted = true;
-                self.queues.values_mut().for_each(|q| q.stop(&self.core));
-            }
-            let mut rest = Step::Idle;
-            for queue in self.queues.values_mut() {
-                match queue.step(&self.core, &mut self.pool) {
-                    Step::Moved => moved = true,
-                    Step::Polling => rest = Step::Polling,
-                    Step::Running if rest == Step::Idle => rest = Step::Running,
-                    _ => {}
-                }
-            }
-            let leaving = self.leaving.len();
-            self.leave();
-            moved |= leaving != self.leaving.len();
-            self.clock();
+        let mut armed = false;
+        let bell = self.core.bell.clone();
+        while let Some((moved, rest)) = self.round() {
             if moved {
                 last = Instant::now();
                 nap = SLEEP.0;
             } else if self.queues.is_empty() && self.leaving.is_empty() {
-                std::thread::park();
+                bell.sleep(FOREVER);
+            } else if rest == Step::Idle && self.leaving.is_empty() && last.elapsed() > SPIN {
+                // Armed first, then one more look, then sleep.
+                if armed {
+                    if bell.sleep(ARMED) {
+                        last = Instant::now();
+                    }
+                } else {
+                    armed = bell.arm();
+                    if armed {
+                        continue;
+                    }
+                    bell.sleep(nap);
+                    nap = (nap + nap / 4).min(UNARMED);
+                }
             } else if rest == Step::Running || last.elapsed() > SPIN {
                 // A kernel's end wakes this thread; its CPU is better used by the kernel.
-                std::thread::park_timeout(nap);
+                bell.sleep(nap);
                 let most = if rest == Step::Polling || !self.leaving.is_empty() { POLL } else { SLEEP.1 };
                 nap = (nap + nap / 4).min(most);
             } else {
                 std::hint::spin_loop();
             }
+            if armed {
+                armed = false;
+                bell.disarm();
+            }
         }
+        bell.disarm();
+    }
+
+    /// Obeys commands and steps every queue once: whether anything moved, and what the queues wait for. None if the
+    /// thread must end.
+    fn round(&mut self) -> Option<(bool, Step)> {
+        let commands = self.mailbox.take();
+        let mut moved = !commands.is_empty();
+        for command in commands {
+            if self.obey(command) {
+                return None;
+            }
+        }
+        if self.core.stopped() && !self.halted {
+            self.halted = true;
+            self.queues.values_mut().for_each(|q| q.stop(&self.core));
+        }
+        let mut rest = Step::Idle;
+        for queue in self.queues.values_mut() {
+            match queue.step(&self.core, &mut self.pool) {
+                Step::Moved => moved = true,
+                Step::Polling => rest = Step::Polling,
+                Step::Running if rest == Step::Idle => rest = Step::Running,
+                _ => {}
+            }
+        }
+        let leaving = self.leaving.len();
+        self.leave();
+        moved |= leaving != self.leaving.len();
+        self.clock();
+        Some((moved, rest))
     }
 
     /// True if the thread must end.

@@ -2,6 +2,7 @@
 
 mod api;
 mod aql;
+pub mod bell;
 mod core;
 mod cp;
 mod dispatch;

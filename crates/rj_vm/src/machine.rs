@@ -1,7 +1,8 @@
 //! The machine of one process: its GPUs, its queues, its threads.
 
 use crate::api::{Counters, Gpu, GpuConfig, Host, QueueDesc, QueueError, QueueId, QueueUpdate};
-use crate::core::{Core, Waker};
+use crate::bell::{Bell, Deaf};
+use crate::core::Core;
 use crate::cp::{self, Command, Done, Mailbox, Processor};
 use crate::symbols;
 use crate::thread::{self, HostFault};
@@ -16,7 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Machine {
     core: Arc<Core>,
     mailbox: Arc<Mailbox>,
-    waker: Arc<Waker>,
     queues: Mutex<Queues>,
     /// The command processor itself met a host fault: nothing it holds will be answered.
     stuck: Arc<AtomicBool>,
@@ -30,8 +30,13 @@ struct Queues {
 }
 
 impl Machine {
-    /// A machine with these GPUs whose kernels run on up to `threads` threads.
+    /// A machine with these GPUs whose kernels run on up to `threads` threads. It polls its doorbells.
     pub fn new(gpus: &[GpuConfig], host: Arc<dyn Host>, threads: usize) -> Arc<Machine> {
+        Machine::with_bell(gpus, host, threads, Arc::new(Deaf::default()))
+    }
+
+    /// The same; its command processor sleeps by `bell`.
+    pub fn with_bell(gpus: &[GpuConfig], host: Arc<dyn Host>, threads: usize, bell: Arc<dyn Bell>) -> Arc<Machine> {
         let gpus = gpus
             .iter()
             .map(|&config| {
@@ -39,9 +44,8 @@ impl Machine {
                 Arc::new(Gpu { config, space, code })
             })
             .collect();
-        let core = Arc::new(Core::new(gpus, host, threads));
-        let waker = core.waker.clone();
-        Arc::new(Machine { core, mailbox: Arc::default(), waker, queues: Mutex::default(), stuck: Arc::default() })
+        let core = Arc::new(Core::new(gpus, host, threads, bell));
+        Arc::new(Machine { core, mailbox: Arc::default(), queues: Mutex::default(), stuck: Arc::default() })
     }
 
     /// The GPUs.
@@ -74,7 +78,7 @@ impl Machine {
         let id = queues.last;
         queues.live.insert(id);
         self.mailbox.put(Command::Create(id, queue));
-        self.waker.wake();
+        self.core.bell.wake();
         Ok(QueueId(id))
     }
 
@@ -84,7 +88,7 @@ impl Machine {
             return Err(QueueError::NoQueue);
         }
         self.mailbox.put(Command::Update(id.0, update));
-        self.waker.wake();
+        self.core.bell.wake();
         Ok(())
     }
 
@@ -95,7 +99,7 @@ impl Machine {
         }
         let done = Arc::new(Done::default());
         self.mailbox.put(Command::Destroy(id.0, done.clone()));
-        self.waker.wake();
+        self.core.bell.wake();
         done.wait(|| self.stuck.load(SeqCst));
         Ok(())
     }
@@ -124,20 +128,20 @@ impl Machine {
         thread::spawn("rj-fault", None, move || {
             if let Some(fault) = core.watch.wait() {
                 stuck.store(true, SeqCst);
+                // The command processor may be the thread that faulted: nobody would let go of the doorbells.
+                core.bell.disarm();
                 host_fault(&core, &fault);
             }
         })?;
         let processor = Processor::new(self.core.clone(), self.mailbox.clone());
-        let thread = thread::spawn("rj-command", Some(self.core.watch), move || processor.run())?;
-        self.waker.set(thread);
-        Ok(())
+        thread::spawn("rj-command", Some(self.core.watch), move || processor.run()).map(|_| ())
     }
 }
 
 impl Drop for Machine {
     fn drop(&mut self) {
         self.mailbox.put(Command::Quit);
-        self.waker.wake();
+        self.core.bell.wake();
         self.core.watch.end();
     }
 }
