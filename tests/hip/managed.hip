@@ -18,12 +18,18 @@ __global__ void walk(const Node *n, int *sum) {
 int main() {
   const int n = 100000;
   long bad = 0;
-  int device;
+  int device, managed = 0, concurrent = 0;
   CHECK(hipGetDevice(&device));
+  CHECK(hipDeviceGetAttribute(&managed, hipDeviceAttributeManagedMemory, device));
+  CHECK(hipDeviceGetAttribute(&concurrent, hipDeviceAttributeConcurrentManagedAccess, device));
+  bad += managed != 1 || concurrent != 1;
   int *p;
   CHECK(hipMallocManaged((void **)&p, n * 4));
   for (int i = 0; i < n; i++) p[i] = i;
   CHECK(hipMemAdvise(p, n * 4, hipMemAdviseSetPreferredLocation, device));
+  int preferred = -100;
+  CHECK(hipMemRangeGetAttribute(&preferred, sizeof preferred, hipMemRangeAttributePreferredLocation, p, n * 4));
+  bad += preferred != device;
   CHECK(hipMemPrefetchAsync(p, n * 4, device, 0));
   for (int round = 0; round < 4; round++) {
     step<<<(n + 255) / 256, 256>>>(p, n, round);
@@ -54,6 +60,16 @@ int main() {
   for (int i = 0; i < 10000; i++) __atomic_fetch_add(c, 1u, __ATOMIC_SEQ_CST);
   CHECK(hipDeviceSynchronize());
   bad += *c != 64 * 64 + 10000;
+  // Given back and had again, many times.
+  for (int round = 0; round < 50; round++) {
+    int *q;
+    CHECK(hipMallocManaged((void **)&q, (1 + round % 7) * 1000000));
+    q[0] = round;
+    step<<<1, 64>>>(q, 1, 1);
+    CHECK(hipDeviceSynchronize());
+    bad += q[0] != round * 2 + 1;
+    CHECK(hipFree(q));
+  }
   CHECK(hipFree(c));
   CHECK(hipFree(sum));
   CHECK(hipFree(nodes));

@@ -30,6 +30,7 @@ programs! {
     pools "-O2"
     volumes "-O2"
     managed "-O2"
+    managed_variable "-O2"
     order "-O0"
     vmm "-O2"
     graphs "-O2"

@@ -199,9 +199,14 @@ impl AddressSpace {
 
     /// Removes whatever lies in the range, splitting regions at its ends.
     pub fn unmap(&self, va: u64, len: u64) {
+        self.replace(va, len, &[]);
+    }
+
+    /// The same, and puts these regions in its place (inside the range, ascending, disjoint), all at one moment.
+    pub fn replace(&self, va: u64, len: u64, with: &[Region]) {
         let end = va.saturating_add(len);
         let mut current = self.lock();
-        let mut regions = Vec::with_capacity(current.regions.len() + 1);
+        let mut regions = Vec::with_capacity(current.regions.len() + 1 + with.len());
         for r in &current.regions {
             if r.end() <= va || r.va >= end {
                 regions.push(*r);
@@ -215,6 +220,8 @@ impl AddressSpace {
                 regions.push(Region { va: end, len: r.len - cut, host: r.host + cut as usize, ..*r });
             }
         }
+        let at = regions.partition_point(|r| r.va < va);
+        regions.splice(at..at, with.iter().copied());
         *current = Arc::new(Snapshot { regions });
         self.generation.fetch_add(1, Ordering::Release);
     }
@@ -243,5 +250,15 @@ mod tests {
         assert_eq!(now.find(0x3fff).unwrap().host, 0x3000);
         assert_eq!(now.host(0x1ff8, 16, false), Err(Denied { va: 0x2000, write: false, mapped: false }));
         assert!(now.find(0xfff).is_none() && now.find(0x4000).is_none());
+    }
+
+    #[test]
+    fn a_range_is_replaced_within_a_larger_region() {
+        let s = AddressSpace::new();
+        s.map(region(0x1000, 0x4000)).unwrap();
+        s.replace(0x2000, 0x2000, &[Region { write: false, ..region(0x3000, 0x1000) }]);
+        let now = s.snapshot();
+        let all: Vec<_> = now.regions().iter().map(|r| (r.va, r.end(), r.write)).collect();
+        assert_eq!(all, [(0x1000, 0x2000, true), (0x3000, 0x4000, false), (0x4000, 0x5000, true)]);
     }
 }

@@ -7,6 +7,7 @@ use crate::gem::{self, Gem};
 use crate::heap::{Heap, PAGE};
 use crate::host::Shared;
 use crate::kfd::memory::{DOORBELLS, Object};
+use crate::kfd::svm::{Bounds, Svm};
 use crate::{Config, ConfigError, Counts, Errno, GpuInstance, MemUsage, drm, hostfd, kfd, raw};
 use rj_vm::{GpuConfig, Machine};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -43,6 +44,8 @@ pub struct State {
     pub next_foreign: u64,
     /// GEM handles and their mappings.
     pub gem: Gem,
+    /// Ranges of the program's memory that GPUs share.
+    pub svm: Svm,
     /// The queue that has the GPU's global wave sync, per GPU.
     pub gws: HashMap<usize, u32>,
     /// The engine's ends of SMI event fds.
@@ -111,6 +114,8 @@ pub struct Driver {
     pub gpus: Vec<GpuInstance>,
     /// What executes.
     pub machine: Arc<Machine>,
+    /// Where shared ranges are or were.
+    pub svm_bounds: Bounds,
     /// Sees stores to doorbells, where the host permits it.
     bell: Option<Arc<Bell>>,
     /// What the machine's threads share with the ioctls.
@@ -174,7 +179,15 @@ impl Process {
             usage: vec![MemUsage::default(); n],
             ..State::default()
         };
-        let driver = Driver { gpus, machine, bell, shared, gtt_bytes: 1 << 38, state: Mutex::new(state) };
+        let driver = Driver {
+            gpus,
+            machine,
+            svm_bounds: Bounds::default(),
+            bell,
+            shared,
+            gtt_bytes: 1 << 38,
+            state: Mutex::new(state),
+        };
         Ok(Arc::new(Process { driver }))
     }
 
@@ -282,9 +295,15 @@ impl Process {
         Ok(at as *mut u8)
     }
 
-    /// The program unmapped, or mapped something else over, addresses that a [`Process::mmap`] returned. The engine
-    /// sees memory through mappings of its own, so nothing depends on it.
-    pub fn munmap_notify(&self, _addr: *mut u8, _len: usize) {}
+    /// The program unmaps, or mapped something else over, these addresses. Shared memory there ends; what the driver
+    /// itself mapped does not matter, the engine sees it through mappings of its own.
+    #[inline]
+    pub fn munmap_notify(&self, addr: *mut u8, len: usize) {
+        let (at, len) = (addr as u64, len as u64);
+        if self.driver.svm_bounds.meet(at, len) && at.is_multiple_of(PAGE) {
+            self.driver.state().svm.forget(&self.driver, at, len);
+        }
+    }
 
     /// What the process did so far.
     pub fn counts(&self) -> Counts {

@@ -135,6 +135,12 @@ pub fn unmap(at: usize, len: u64) {
     unsafe { libc::syscall(libc::SYS_munmap, at, len) };
 }
 
+/// All of the range is mapped, by whatever.
+pub fn mapped(at: u64, len: u64) -> bool {
+    // SAFETY: MS_ASYNC changes nothing; the kernel only walks its list of mappings.
+    unsafe { libc::syscall(libc::SYS_msync, at, len, libc::MS_ASYNC) == 0 }
+}
+
 /// Writes all of `text` to standard error.
 pub fn stderr(text: &str) {
     let mut rest = text.as_bytes();

@@ -434,3 +434,51 @@ fn a_child_opens_its_own_driver_and_imports_what_its_parent_exported() {
     assert_eq!((status, unsafe { p.add(1).read() }), (0, 43));
     assert_eq!(b.kfd(1, Arg::new(8)).unwrap().u32(0), 1, "the parent goes on");
 }
+
+/// SET_ATTR (0) or GET_ATTR (1) of shared memory; the attributes as they come back.
+fn svm(b: &Bench, op: u32, at: u64, len: u64, list: &[(u32, u32)]) -> Result<Vec<(u32, u32)>, Errno> {
+    let mut a = Arg::new(24 + 8 * list.len()).q(0, at).q(8, len).d(16, op).d(20, list.len() as u32);
+    for (i, (kind, value)) in list.iter().enumerate() {
+        a = a.d(24 + 8 * i, *kind).d(28 + 8 * i, *value);
+    }
+    let a = b.kfd(0x20, a)?;
+    Ok((0..list.len()).map(|i| (a.u32(24 + 8 * i), a.u32(28 + 8 * i))).collect())
+}
+
+#[test]
+fn shared_memory_keeps_its_attributes_until_it_is_unmapped() {
+    const PAGE: u64 = 4096;
+    let b = Bench::new(2);
+    let gpus = b.ids();
+    // SAFETY: a fresh mapping.
+    let p = unsafe {
+        libc::mmap(std::ptr::null_mut(), 4 * PAGE as usize, RW, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+    };
+    let at = p as u64;
+    let access = |at: u64, len: u64, gpu: u32| svm(&b, 1, at, len, &[(2, gpu)]).unwrap()[0].0;
+    assert_eq!(access(at, PAGE, gpus[0]), 4, "no access before it is given");
+    // Access for one GPU, in place for the other, on the two middle pages; a preferred place; read-only.
+    svm(&b, 0, at + PAGE, 2 * PAGE, &[(2, gpus[0]), (3, gpus[1]), (0, gpus[1]), (5, 8), (7, 200)]).unwrap();
+    assert_eq!((access(at + PAGE, 2 * PAGE, gpus[0]), access(at + PAGE, PAGE, gpus[1])), (2, 3));
+    assert_eq!(access(at, 2 * PAGE, gpus[0]), 4, "not all of the range has it");
+    let told = svm(&b, 1, at + PAGE, PAGE, &[(0, 0), (5, 0), (6, 0), (7, 0)]).unwrap();
+    assert_eq!(told, [(0, gpus[1]), (5, 1 | 2 | 8), (6, !(1 | 2 | 8)), (7, 0x3f)]);
+    assert_eq!(svm(&b, 1, at, 2 * PAGE, &[(0, 0)]).unwrap(), [(0, u32::MAX)], "they differ");
+    // Half of it is unmapped and mapped anew: a fresh page, which no GPU sees.
+    b.p.munmap_notify((at + PAGE) as *mut u8, PAGE as usize);
+    assert_eq!((access(at + PAGE, PAGE, gpus[0]), access(at + 2 * PAGE, PAGE, gpus[0])), (4, 2));
+    // An object takes over what the C library unmapped in silence; shared memory cannot lie over an object.
+    let (h, _) = b.alloc(at + 2 * PAGE, PAGE, VRAM).unwrap();
+    assert_eq!(b.map(h, &gpus[..1]), Ok(1));
+    assert_eq!(access(at + 2 * PAGE, PAGE, gpus[0]), 4);
+    assert_eq!(svm(&b, 0, at, 4 * PAGE, &[(2, gpus[0])]).err(), Some(Errno(libc::EADDRINUSE)));
+    for (at, len, list, errno) in [
+        (at, 0, (2, gpus[0]), libc::EINVAL),
+        (at + 1, PAGE, (2, gpus[0]), libc::EINVAL),
+        (at, PAGE, (2, 77), libc::EINVAL),
+        (at, PAGE, (8, 0), libc::EINVAL),
+        (PAGE, PAGE, (2, gpus[0]), libc::EFAULT),
+    ] {
+        assert_eq!(svm(&b, 0, at, len, &[list]).err(), Some(Errno(errno)), "{at:#x} {len} {list:?}");
+    }
+}

@@ -22,7 +22,6 @@ mod init;
 mod next;
 mod normal;
 #[cfg(not(test))]
-mod ranges;
 #[cfg(not(test))]
 mod record;
 #[cfg(not(test))]

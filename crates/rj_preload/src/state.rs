@@ -3,7 +3,7 @@
 //! The pointer to it lies in a page that the kernel wipes in a fork's child: the child has none and starts afresh. A
 //! vfork's child (and clone with CLONE_VM) shares the page but has another pid: it must leave everything alone.
 
-use crate::{fds::Fds, ranges::Ranges, sys, tree::Tree};
+use crate::{fds::Fds, sys, tree::Tree};
 use rj_kmd::{Errno, Process};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -17,8 +17,6 @@ pub struct State {
     pub process: Arc<Process>,
     /// Its fds of devices.
     pub fds: Fds,
-    /// Its mappings of devices.
-    pub ranges: Ranges,
     /// When.
     pub opened_at: SystemTime,
 }
@@ -77,7 +75,7 @@ fn make(page: &'static Page, tree: &Tree) -> Result<&'static State, Errno> {
     })?;
     let fds = Fds::new().ok_or(Errno::ENOMEM)?;
     let pid = sys::getpid();
-    let state = Box::new(State { pid, process, fds, ranges: Ranges::default(), opened_at: SystemTime::now() });
+    let state = Box::new(State { pid, process, fds, opened_at: SystemTime::now() });
     let state: &'static State = Box::leak(state);
     page.state.store(std::ptr::from_ref(state).cast_mut(), Ordering::Release);
     rj_kmd::record::on_change(crate::record::write);

@@ -137,7 +137,12 @@ pub fn map(driver: &Driver, state: &mut State, a: &mut Args, map: bool) -> Resul
                 exec: object.flags & EXECUTABLE != 0,
                 alloc: handle,
             };
-            driver.machine.space(g).map(region).map_err(|_| Errno::EINVAL)?;
+            let space = driver.machine.space(g);
+            if space.map(region).is_err() {
+                // The C library gives memory back without our seeing it: shared ranges may be left over.
+                state.svm.forget(driver, object.va, object.size);
+                space.map(region).map_err(|_| Errno::EINVAL)?;
+            }
             if let Some(o) = state.objects.get_mut(&handle) {
                 o.mapped.push(g);
             }

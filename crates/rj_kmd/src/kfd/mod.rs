@@ -6,6 +6,7 @@ pub mod memory;
 mod misc;
 mod queue;
 mod share;
+pub mod svm;
 
 use crate::process::Driver;
 use crate::{Errno, user};
@@ -99,6 +100,10 @@ pub fn ioctl(driver: &Driver, cmd: u64, arg: u64) -> Answer {
         return Answer::Lacks(format!("kfd ioctl {nr:#x}"), Errno::ENOTTY);
     };
     let theirs = (cmd >> 16 & 0x3fff) as usize;
+    if name == "SVM" {
+        // A list of attributes follows the struct.
+        return Answer::Done(svm::svm(driver, arg, theirs).map(|()| 0));
+    }
     let n = size.min(theirs).min(128);
     let mut args = Args { bytes: [0; 128] };
     if let Err(e) = user::read(arg, &mut args.bytes[..n]) {
@@ -137,8 +142,6 @@ pub fn ioctl(driver: &Driver, cmd: u64, arg: u64) -> Answer {
         "SET_EVENT" => driver.shared.events.set(args.u32(0)),
         "RESET_EVENT" => driver.shared.events.reset(args.u32(0)),
         "WAIT_EVENTS" => event::wait(driver, &mut args),
-        // As a kernel built without HMM answers.
-        "SVM" => Err(Errno::EPERM),
         _ => return Answer::Lacks(format!("kfd ioctl {name}"), Errno::EINVAL),
     };
     if cmd & OUT == 0 {

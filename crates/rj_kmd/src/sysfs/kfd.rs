@@ -26,6 +26,8 @@ mod cap {
     pub const MEM_ECC: u32 = 1 << 20;
     pub const ASIC_REVISION_SHIFT: u32 = 22;
     pub const SRAM_ECC: u32 = 1 << 26;
+    /// Shared virtual memory ranges.
+    pub const SVM: u32 = 1 << 27;
     pub const DEBUG_FIRMWARE: u32 = 1 << 29;
     pub const PRECISE_ALU: u32 = 1 << 30;
 }
@@ -216,6 +218,10 @@ fn capability(g: &GpuInstance) -> u32 {
         | g.gpu.ids.asic_revision << cap::ASIC_REVISION_SHIFT;
     if g.gpu.sram_ecc() {
         c |= cap::SRAM_ECC | cap::MEM_ECC;
+    }
+    // The kernel has none on a GPU that is part of the CPU package.
+    if g.gpu.target != Target::Gfx1151 {
+        c |= cap::SVM;
     }
     if matches!(g.gpu.target, Target::Gfx1201 | Target::Gfx1250) {
         c |= cap::PRECISE_ALU;

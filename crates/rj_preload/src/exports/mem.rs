@@ -6,10 +6,10 @@ use crate::{state, sys};
 use libc::{MAP_FAILED, c_int, c_void, off_t, size_t};
 use state::State;
 
-/// The device memory that was in this range is gone.
+/// What is in this range goes. A vfork's child changes its parent's memory, too.
 fn replaced(state: &State, at: *mut c_void, len: size_t) {
-    for (at, len) in state.ranges.remove(at as usize, len) {
-        state.process.munmap_notify(at as *mut u8, len);
+    if len > 0 {
+        state.process.munmap_notify(at.cast(), len);
     }
 }
 
@@ -39,16 +39,12 @@ impl Call {
                 return MAP_FAILED;
             }
             if let Some(file) = state.fds.verified(self.fd, &state.process) {
-                // First, so that the driver's own mapping over the same place finds nothing to report.
                 if fixed {
                     replaced(state, self.addr, self.len);
                 }
                 let (addr, off) = (self.addr.cast(), self.off as u64);
                 return match state.process.mmap(file, addr, self.len, self.prot, self.flags, off) {
-                    Ok(p) => {
-                        state.ranges.add(p as usize, self.len);
-                        p.cast()
-                    }
+                    Ok(p) => p.cast(),
                     Err(e) => {
                         sys::fail(e.0);
                         MAP_FAILED
@@ -80,24 +76,20 @@ export! {
         map(Call { addr, len, prot, flags, fd, off })
     }
     fn munmap(addr: *mut c_void, len: size_t) -> c_int {
-        // SAFETY: the program's own call.
-        let r = unsafe { sys::c_call(libc::SYS_munmap, [addr as usize, len, 0, 0, 0, 0]) } as c_int;
-        if r == 0 && let Some(state) = state::shared() {
+        // First: afterwards another thread may already have got the addresses for something else.
+        if let Some(state) = state::shared() {
             replaced(state, addr, len);
         }
-        r
+        // SAFETY: the program's own call.
+        unsafe { sys::c_call(libc::SYS_munmap, [addr as usize, len, 0, 0, 0, 0]) as c_int }
     }
     fn mremap(old: *mut c_void, len: size_t, new_len: size_t, flags: c_int, new: *mut c_void) -> *mut c_void {
         let args = [old as usize, len, new_len, flags as usize, new as usize, 0];
         // SAFETY: the program's own call.
         let p = unsafe { sys::c_call(libc::SYS_mremap, args) } as *mut c_void;
         if p != MAP_FAILED && let Some(state) = state::shared() {
-            let moved = state.ranges.remove(old as usize, len);
+            replaced(state, old, len);
             replaced(state, p, new_len);
-            // Where device memory went, unmapping it must still be noticed.
-            for (at, n) in moved {
-                state.ranges.add(p as usize + (at - old as usize), n.min(new_len));
-            }
         }
         p
     }
