@@ -1,5 +1,6 @@
 // More memory than there is: a clean error each time, and everything goes on afterwards.
 #include "check.h"
+#include <unistd.h>
 __global__ void fill(unsigned *p, unsigned n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) p[i] = i;
@@ -34,10 +35,15 @@ int main() {
   (void)hipGetLastError();
   for (void *x : pieces) CHECK(hipFree(x));
   bad += works();
-  // Pinned host memory beyond what the driver maps.
-  e = hipHostMalloc(&p, 1ull << 46);
-  bad += e != hipErrorOutOfMemory;
+  // Pinned host memory, at once and piece by piece: less than the host has is to be had.
+  const size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * 4096;
+  bad += hipHostMalloc(&p, host) != hipErrorOutOfMemory;
   (void)hipGetLastError();
+  pieces.clear();
+  while ((e = hipHostMalloc(&p, host / 16)) == hipSuccess && pieces.size() < 16) pieces.push_back(p);
+  bad += e != hipErrorOutOfMemory || pieces.size() < 4;
+  (void)hipGetLastError();
+  for (void *x : pieces) CHECK(hipHostFree(x));
   bad += works();
   return finish("oom", bad);
 }

@@ -54,13 +54,27 @@ impl State {
         self.reap(driver);
         let vram = flags & VRAM != 0;
         let limit = if vram { driver.gpus[g].gpu.vram.bytes } else { driver.gtt_bytes };
-        let used = self.used(g, vram);
-        let total = used.checked_add(size).filter(|n| *n <= limit).ok_or(Errno::ENOMEM)?;
+        let used = if vram { self.usage[g].vram } else { self.gtt_used() };
+        used.checked_add(size).filter(|n| *n <= limit).ok_or(Errno::ENOMEM)?;
+        if !vram {
+            self.pinnable(driver, size)?;
+        }
         let off = self.heap(driver, g)?.alloc(size).ok_or(Errno::ENOMEM)?;
-        *self.used(g, vram) = total;
+        *self.used(g, vram) += size;
         let id = BoId { gpu: g, off };
         self.bos.insert(id, Bo { size, flags, metadata: None, refs: 1, exported: false, kept: None, foreign: None });
         Ok(id)
+    }
+
+    /// System memory is one for all GPUs.
+    fn gtt_used(&self) -> u64 {
+        self.usage.iter().map(|u| u.gtt).sum()
+    }
+
+    /// ENOMEM if GPUs would hold more system memory than the host can spare.
+    pub fn pinnable(&self, driver: &Driver, size: u64) -> Result<(), Errno> {
+        let total = self.user_bytes.saturating_add(self.gtt_used()).saturating_add(size);
+        if total <= driver.pinnable_bytes { Ok(()) } else { Err(Errno::ENOMEM) }
     }
 
     fn used(&mut self, g: usize, vram: bool) -> &mut u64 {

@@ -8,7 +8,7 @@ use crate::heap::{Heap, PAGE};
 use crate::host::Shared;
 use crate::kfd::memory::{DOORBELLS, Object};
 use crate::kfd::svm::{Bounds, Svm};
-use crate::{Config, ConfigError, Counts, Errno, GpuInstance, MemUsage, drm, hostfd, kfd, raw};
+use crate::{Config, ConfigError, Counts, Errno, GpuInstance, MemUsage, drm, hostfd, kfd, raw, sysfs};
 use rj_vm::{GpuConfig, Machine};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::RawFd;
@@ -57,6 +57,8 @@ pub struct State {
     events: Option<Pages>,
     /// Memory in use per GPU.
     pub usage: Vec<MemUsage>,
+    /// The program's own memory in objects, bytes.
+    pub user_bytes: u64,
     /// Queues: GPU and doorbell slot.
     pub queues: HashMap<u32, (usize, u32)>,
     /// Doorbell slots taken.
@@ -120,8 +122,10 @@ pub struct Driver {
     bell: Option<Arc<Bell>>,
     /// What the machine's threads share with the ioctls.
     pub shared: Arc<Shared>,
-    /// System memory that may be mapped for a GPU, bytes.
+    /// System memory that the driver may allocate for GPUs, bytes.
     pub gtt_bytes: u64,
+    /// The same and the program's own memory that GPUs see, together.
+    pub pinnable_bytes: u64,
     state: Mutex<State>,
 }
 
@@ -179,13 +183,15 @@ impl Process {
             usage: vec![MemUsage::default(); n],
             ..State::default()
         };
+        let host = sysfs::Host::here();
         let driver = Driver {
             gpus,
             machine,
             svm_bounds: Bounds::default(),
             bell,
             shared,
-            gtt_bytes: 1 << 38,
+            gtt_bytes: host.gtt_bytes(),
+            pinnable_bytes: host.pinnable_bytes(),
             state: Mutex::new(state),
         };
         Ok(Arc::new(Process { driver }))

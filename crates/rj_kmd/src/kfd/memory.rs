@@ -73,6 +73,8 @@ pub fn alloc(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(), Err
             if !user.is_multiple_of(PAGE) || user == 0 {
                 return Err(Errno::EINVAL);
             }
+            state.pinnable(driver, size)?;
+            state.user_bytes += size;
             (Backing::User(user), user)
         }
         DOORBELL if size == DOORBELLS => (Backing::Doorbells, 3 << 62 | id << 46),
@@ -102,8 +104,10 @@ pub fn free(driver: &Driver, state: &mut State, handle: u64) -> Result<(), Errno
     if !object.mapped.is_empty() {
         return Err(Errno(libc::EBUSY));
     }
-    if let Some(Object { backing: Backing::Bo(bo), .. }) = state.objects.remove(&handle) {
-        state.bo_put(driver, bo);
+    match state.objects.remove(&handle) {
+        Some(Object { backing: Backing::Bo(bo), .. }) => state.bo_put(driver, bo),
+        Some(Object { backing: Backing::User(_), size, .. }) => state.user_bytes -= size,
+        _ => {}
     }
     Ok(())
 }

@@ -32,6 +32,11 @@ impl Host {
         }
     }
 
+    /// System memory that may be in GPUs' hands at all, the program's own included, bytes: all but a 64th, as KFD has it.
+    pub fn pinnable_bytes(&self) -> u64 {
+        self.memory - self.memory / 64
+    }
+
     /// System memory that the GPUs may use through their page tables, bytes: half of all, as amdgpu has it.
     pub fn gtt_bytes(&self) -> u64 {
         self.memory / 2 / 4096 * 4096
