@@ -302,3 +302,23 @@ fn without_its_library_an_emulated_run_is_refused() {
     assert_eq!(out.status.code(), Some(1), "it ran unemulated in silence");
     assert_eq!(m.sessions(), [""; 0]);
 }
+
+#[test]
+fn each_allocation_is_one_of_its_own_unless_the_user_chose() {
+    let m = Mirage::new("fragments");
+    const NAME: &str = "HSA_DISABLE_FRAGMENT_ALLOCATOR";
+    let echo = ["--", "sh", "-c", "echo [$HSA_DISABLE_FRAGMENT_ALLOCATOR]"];
+    let run = |flags: &[&str], caller: Option<&str>| {
+        let mut command = m.command(&[flags, &echo].concat());
+        command.env_remove(NAME);
+        if let Some(value) = caller {
+            command.env(NAME, value);
+        }
+        let out = command.output().unwrap();
+        (text(&out.stdout), text(&out.stderr).contains("mirage: HSA_DISABLE_FRAGMENT_ALLOCATOR=1: "))
+    };
+    assert_eq!(run(&["run"], None), ("[1]\n".into(), false));
+    assert_eq!(run(&["run", "-v"], None), ("[1]\n".into(), true));
+    assert_eq!(run(&["run", "-v"], Some("0")), ("[0]\n".into(), false));
+    assert_eq!(run(&["run", "-v", "--env", "HSA_DISABLE_FRAGMENT_ALLOCATOR=0"], None), ("[0]\n".into(), false));
+}

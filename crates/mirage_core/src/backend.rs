@@ -48,6 +48,8 @@ pub struct Injection {
     pub env: Vec<(OsString, OsString)>,
     /// Libraries to preload, in front of the caller's.
     pub preload: Vec<PathBuf>,
+    /// What a user who looks closely should know of it, a line each.
+    pub notes: Vec<String>,
 }
 
 /// A backend.

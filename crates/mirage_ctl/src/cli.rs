@@ -52,6 +52,9 @@ pub struct RunArgs {
     /// Host threads that execute GPU code [default: the CPUs this process may use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub cpu_thread_budget: Option<u32>,
+    /// End the program if none of a running kernel's work-groups ends for so long; says where its waves are
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub watchdog: Option<u32>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -34,6 +34,7 @@ pub(crate) fn main(cx: &Context, args: DemoArgs) -> Result<u8, Error> {
             env: Vec::new(),
             workdir: None,
             cpu_thread_budget: args.cpu_thread_budget,
+            watchdog: None,
             command: vec![cx.exe.clone().into(), "demo".into(), "--client".into()],
         },
     )?;

@@ -29,6 +29,9 @@ const ENVIRONMENT: [(&str, &str); 13] = [
     ("NCCL_CUMEM_ENABLE", "0"),
 ];
 
+/// ROCr otherwise cuts small allocations from blocks of 2 MiB and keeps these.
+const FRAGMENTS: &str = "HSA_DISABLE_FRAGMENT_ALLOCATOR";
+
 struct Rocjitsu;
 
 impl Backend for Rocjitsu {
@@ -51,7 +54,11 @@ impl Backend for Rocjitsu {
     }
 
     fn options(&self) -> &'static [OptionDef] {
-        &[OptionDef { key: "cpu_thread_budget", kind: "int", help: "host threads that execute GPU code" }]
+        const WATCHDOG: &str = "seconds that a kernel may run without any of its work-groups ending";
+        &[
+            OptionDef { key: "cpu_thread_budget", kind: "int", help: "host threads that execute GPU code" },
+            OptionDef { key: "watchdog", kind: "int", help: WATCHDOG },
+        ]
     }
 
     fn presents_emulated_device(&self) -> bool {
@@ -71,8 +78,10 @@ impl Backend for Rocjitsu {
             "exec_mode": "functional",
             "vm": { "arch": gpu.arch, "target": gpu.target.name(), "num_gpus": emulator.topology.gpus_per_node },
         });
-        if let Some(n) = emulator.options.get("cpu_thread_budget") {
-            config["cpu_thread_budget"] = n.clone();
+        for key in self.options().iter().map(|o| o.key) {
+            if let Some(value) = emulator.options.get(key) {
+                config[key] = value.clone();
+            }
         }
         write_unseen(&dir.join("rj_config.json"), &to_json(&config)?)?;
         let mut line = final_dir.join("rj_config.json").into_os_string();
@@ -108,7 +117,13 @@ impl Backend for Rocjitsu {
             merged.push(format!("{ASAN}=0"));
             vars.push(pair("ASAN_OPTIONS", merged));
         }
-        Ok(Injection { env: vars, preload: vec![library] })
+        // An allocation of its own for each hipMalloc: what lies past one, or was freed, is then seen.
+        let mut notes = Vec::new();
+        if env(FRAGMENTS).is_none_or(|v| v.is_empty()) {
+            vars.push(pair(FRAGMENTS, "1".into()));
+            notes.push(format!("{FRAGMENTS}=1: wrong accesses beside allocations and after free are found"));
+        }
+        Ok(Injection { env: vars, preload: vec![library], notes })
     }
 }
 

@@ -9,6 +9,7 @@ mod descriptor;
 mod elf;
 mod error;
 mod image;
+mod lines;
 mod metadata;
 mod target_id;
 
@@ -17,5 +18,6 @@ pub use descriptor::KernelDescriptor;
 pub use elf::{CodeObject, Kernel, Segment, Symbol, SymbolKind};
 pub use error::Error;
 pub use image::Image;
+pub use lines::{Frame, demangle, frames};
 pub use metadata::{Arg, Hidden, KernelMetadata, ValueKind};
 pub use target_id::{Feature, TargetId};

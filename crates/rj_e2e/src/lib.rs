@@ -1,5 +1,9 @@
 //! Running real ROCm programs of a root file system on an emulated GPU, for tests. It must not know what is tested.
 
+mod snapshot;
+
+pub use snapshot::snapshot;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -156,11 +160,27 @@ pub fn text(o: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&o.stdout), String::from_utf8_lossy(&o.stderr))
 }
 
+/// How a program is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setup<'a> {
+    /// Keys of the engine's configuration besides the GPU: `"watchdog": 2`.
+    pub config: &'a str,
+    /// Variables of the program: `NAME=value NAME=value`.
+    pub environment: &'a str,
+}
+
 /// Runs a program file in the root file system on an emulated GPU, with the engine preloaded.
 pub fn emulate(rocm: Rocm, gpu: &str, program: &Path, arguments: &str) -> Output {
+    emulate_with(rocm, gpu, program, arguments, Setup::default())
+}
+
+/// The same with more settings.
+pub fn emulate_with(rocm: Rocm, gpu: &str, program: &Path, arguments: &str, setup: Setup<'_>) -> Output {
     let session = Scratch::new();
     std::fs::write(session.0.join("config_path"), "rj_config.json\n").expect("config");
-    std::fs::write(session.0.join("rj_config.json"), format!("{{\"gpu\": \"{gpu}\"}}\n")).expect("config");
+    let comma = if setup.config.is_empty() { "" } else { ", " };
+    let config = format!("{{\"gpu\": \"{gpu}\"{comma}{}}}\n", setup.config);
+    std::fs::write(session.0.join("rj_config.json"), config).expect("config");
     let engine = bin().join("deps");
     assert!(engine.join("librocjitsu.so").is_file(), "{} has no librocjitsu.so", engine.display());
     let (dir, name) = (program.parent().expect("a directory"), program.file_name().expect("a name"));
@@ -168,7 +188,9 @@ pub fn emulate(rocm: Rocm, gpu: &str, program: &Path, arguments: &str) -> Output
         rocm,
         &[(&engine, "engine"), (&session.0, "session"), (dir, "program")],
         &format!(
-            "LD_PRELOAD=/mnt/engine/librocjitsu.so ROCJITSU_RUNTIME_DIR=/mnt/session exec timeout 300 /mnt/program/{} {arguments}",
+            "export {} LD_PRELOAD=/mnt/engine/librocjitsu.so ROCJITSU_RUNTIME_DIR=/mnt/session; \
+             exec timeout 300 /mnt/program/{} {arguments}",
+            setup.environment,
             name.to_string_lossy()
         ),
     )

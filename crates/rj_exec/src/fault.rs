@@ -51,6 +51,10 @@ pub struct Fault {
     pub pc: u64,
     /// Disassembly of the instruction there, if it decodes.
     pub text: String,
+    /// Where a call came from, if the pc itself cannot be executed: the return address of LLVM's calling convention.
+    pub caller: Option<u64>,
+    /// Source lines of it, innermost inlined function first, if somebody filled them in.
+    pub source: Vec<String>,
 }
 
 impl fmt::Display for Fault {
@@ -62,7 +66,12 @@ impl fmt::Display for Fault {
                     (_, true) => "write to",
                     _ => "read from",
                 };
-                let why = if *mapped { "not permitted there" } else { "not mapped" };
+                let why = match (mapped, fetch, write) {
+                    (false, ..) => "not mapped",
+                    (_, true, _) => "which is not executable",
+                    (_, _, true) => "which is read-only",
+                    _ => "which is not readable",
+                };
                 write!(f, "memory fault: {what} {address:#x}, {why}")?;
             }
             FaultKind::Aperture { address, why } => write!(f, "aperture violation: {why} at {address:#x}")?,
@@ -85,6 +94,12 @@ impl fmt::Display for Fault {
         write!(f, "\n  pc {:#x}", self.pc)?;
         if !self.text.is_empty() {
             write!(f, ": {}", self.text)?;
+        }
+        if let Some(caller) = self.caller {
+            write!(f, ", called from {caller:#x}")?;
+        }
+        for line in &self.source {
+            write!(f, "\n  at {line}")?;
         }
         Ok(())
     }

@@ -14,6 +14,9 @@ const BUDGET: u64 = 1 << 20;
 /// Instructions between looks at the address space's generation.
 const LOOK: u64 = 1 << 14;
 
+/// The pair of scalar registers that holds a function's return address (LLVM AMDGPUUsage, Function Call Convention).
+const RETURN: usize = 30;
+
 /// What device code asks of the outside.
 pub trait Host: Sync {
     /// `s_sendmsg MSG_INTERRUPT`: raise the event of this id.
@@ -229,7 +232,7 @@ impl Group {
                 }
             }
             left = left.saturating_sub(n);
-            if left < next_look {
+            if left <= next_look {
                 if left == 0 {
                     return Ok(false);
                 }
@@ -266,7 +269,29 @@ impl Group {
             (_, FaultKind::Memory { fetch: true, .. }) | (None, _) => String::new(),
             (Some((_, snap)), _) => crate::lower::text(self.dispatch.target, snap, pc),
         };
-        Box::new(Fault { kind, kernel: self.dispatch.name.clone(), group: self.id, wave: i as u32, lane, pc, text })
+        // SAFETY: as above.
+        let (exec, back) = unsafe {
+            let w = self.waves[i].block.ptr();
+            ((*w).exec(), (*w).get64(RETURN))
+        };
+        let lane = lane.or((kind == FaultKind::Abort && exec != 0).then(|| exec.trailing_zeros()));
+        let code = |snap: &Snapshot| snap.find(back.wrapping_sub(4)).is_some_and(|r| r.exec);
+        let fetch = matches!(kind, FaultKind::Memory { fetch: true, .. });
+        let caller = self.snap.as_ref().filter(|(_, snap)| fetch && code(snap)).map(|_| back.wrapping_sub(4));
+        let (kernel, source) = (self.dispatch.name.clone(), Vec::new());
+        Box::new(Fault { kind, kernel, group: self.id, wave: i as u32, lane, pc, text, caller, source })
+    }
+
+    /// Where its waves are, those that have not ended: index, whether it waits at a barrier, pc.
+    pub fn places(&self) -> Vec<(u32, bool, u64)> {
+        let live = self.waves.iter().enumerate().filter(|(_, w)| w.state != State::Ended && w.state != State::Fresh);
+        // SAFETY: the slot's block is alive and no other thread uses it.
+        live.map(|(i, w)| (i as u32, w.state == State::Barrier, unsafe { (*w.block.ptr()).pc })).collect()
+    }
+
+    /// Its id in the grid.
+    pub fn id(&self) -> [u32; 3] {
+        self.id
     }
 
     /// Gives the memory back for the thread's next group.

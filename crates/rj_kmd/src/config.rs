@@ -15,6 +15,9 @@ pub struct Config {
     /// Threads that execute waves; none: as many as the CPUs this process may use.
     #[serde(default)]
     pub cpu_thread_budget: Option<u32>,
+    /// The process ends if no work-group of a running kernel ends for so many seconds; none: never.
+    #[serde(default)]
+    pub watchdog: Option<u32>,
 }
 
 fn one() -> u32 {
@@ -43,6 +46,9 @@ impl Config {
         if cfg.cpu_thread_budget == Some(0) {
             return Err(ConfigError("cpu_thread_budget is 0, must be at least 1".into()));
         }
+        if cfg.watchdog == Some(0) {
+            return Err(ConfigError("watchdog is 0, must be at least 1".into()));
+        }
         Ok(cfg)
     }
 }
@@ -54,7 +60,7 @@ mod tests {
     #[test]
     fn a_configuration_names_the_gpu_and_has_defaults() {
         let c = Config::parse(r#"{"gpu": "MI300X", "later": {"x": 1}}"#).unwrap();
-        assert_eq!(c, Config { gpu: "MI300X".into(), num_gpus: 1, cpu_thread_budget: None });
+        assert_eq!(c, Config { gpu: "MI300X".into(), num_gpus: 1, cpu_thread_budget: None, watchdog: None });
         assert!(Config::parse(r#"{"gpu": "MI300X", "num_gpus": 0}"#).is_err());
         assert!(Config::parse("{}").is_err());
     }

@@ -1,5 +1,6 @@
 //! The render node's memory objects: GEM handles, their mappings into the GPU, and PRIME.
 
+use crate::allocs::Kind;
 use crate::bo::{BoId, METADATA, VRAM};
 use crate::drm::ioctl::Answer;
 use crate::process::{Driver, State};
@@ -63,6 +64,11 @@ const REFUSED: [(u64, &str); 22] = [
     (0xc0, "SYNCOBJ_DESTROY"),
 ];
 
+/// What tells a GPU's mappings from KFD's objects in the log of allocations.
+fn log_key(gpu: usize) -> u64 {
+    1 << 63 | gpu as u64
+}
+
 /// The name of an ioctl that the driver lacks.
 pub fn name_of(cmd: u64) -> String {
     let nr = cmd & 0xff;
@@ -106,6 +112,7 @@ fn drop_handle(driver: &Driver, state: &mut State, file: FileId, handle: u32) ->
     state.gem.mappings.retain(|m| {
         let its = m.file == file && m.handle == handle;
         if its {
+            driver.shared.allocs.freed(log_key(m.gpu), m.va);
             driver.unmap(m.gpu, m.va, m.size);
         }
         !its
@@ -307,6 +314,8 @@ impl Call<'_> {
             alloc: bo.off,
         };
         self.driver.machine.space(self.gpu).map(region).map_err(|_| Errno::EINVAL)?;
+        let kind = Kind { memory: "mapped memory", writable: region.write, executable: region.exec };
+        self.driver.shared.allocs.made(log_key(self.gpu), va, size, kind);
         state.gem.mappings.push(Mapping { file: self.file, handle, gpu: self.gpu, va, size });
         Ok(())
     }
@@ -316,6 +325,7 @@ impl Call<'_> {
         let its = |m: &Mapping| m.file == self.file && m.handle == handle && m.gpu == self.gpu && m.va == va;
         let i = state.gem.mappings.iter().position(its).ok_or(Errno::ENOENT)?;
         let m = state.gem.mappings.swap_remove(i);
+        self.driver.shared.allocs.freed(log_key(m.gpu), m.va);
         self.driver.unmap(m.gpu, m.va, m.size);
         Ok(())
     }

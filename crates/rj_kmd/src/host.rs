@@ -1,9 +1,11 @@
 //! What the machine asks of the driver: events, clocks, reports.
 
+use crate::allocs::Allocs;
 use crate::events::Events;
-use crate::{Counts, raw, record};
-use rj_vm::{Host, MemoryFault};
+use crate::{Counts, loaded, raw, record};
+use rj_vm::{CodeFile, Host, MemoryFault};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// Fault reports kept for the record.
@@ -14,6 +16,10 @@ const FAULTS: usize = 32;
 pub struct Shared {
     /// The process's events.
     pub events: Events,
+    /// What was allocated, for reports.
+    pub allocs: Allocs,
+    /// Address of the runtime's list of loaded code objects; 0 if it did not tell.
+    pub r_debug: AtomicU64,
     counts: Mutex<Counts>,
     said: Mutex<BTreeSet<String>>,
 }
@@ -73,6 +79,14 @@ impl Host for Shared {
         if self.said.lock().unwrap_or_else(|e| e.into_inner()).insert(text.to_string()) {
             say(text);
         }
+    }
+
+    fn code_file(&self, pc: u64) -> Option<CodeFile> {
+        loaded::find(self.r_debug.load(Ordering::Relaxed), pc)
+    }
+
+    fn around(&self, va: u64) -> Option<String> {
+        Some(self.allocs.around(va))
     }
 
     fn unsupported(&self, name: &str) {

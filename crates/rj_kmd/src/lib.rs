@@ -2,6 +2,7 @@
 //!
 //! It knows no interposition: rj_preload tells it about opens, ioctls and mappings and passes its answers on.
 
+mod allocs;
 mod bell;
 mod bo;
 pub mod config;
@@ -14,6 +15,7 @@ mod heap;
 mod host;
 pub mod hostfd;
 mod kfd;
+mod loaded;
 pub mod process;
 mod raw;
 pub mod record;

@@ -13,6 +13,7 @@ use rj_vm::{GpuConfig, Machine};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// An open file description of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -175,6 +176,9 @@ impl Process {
             Some(bell) => Machine::with_bell(&configs, shared.clone(), threads, bell.clone()),
             None => Machine::new(&configs, shared.clone(), threads),
         };
+        if let Some(seconds) = cfg.watchdog {
+            machine.set_watchdog(Duration::from_secs(seconds.into()));
+        }
         let n = gpus.len();
         let state = State {
             heaps: (0..n).map(|_| None).collect(),

@@ -144,6 +144,15 @@ pub struct Counters {
     pub faults: u64,
 }
 
+/// A loaded code object as its file, and an address in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeFile {
+    /// The ELF file.
+    pub bytes: Vec<u8>,
+    /// Relative to where it was loaded.
+    pub address: u64,
+}
+
 /// The driver, as the machine sees it. Calls come from the machine's threads and must not block for long.
 pub trait Host: Send + Sync {
     /// Sets the KFD event of this id, as an interrupt would.
@@ -158,6 +167,14 @@ pub trait Host: Send + Sync {
     fn note(&self, text: &str);
     /// Records the name of something refused (instruction, packet, register) for the process record.
     fn unsupported(&self, name: &str);
+    /// The file of the code object that is loaded at an address, for reports.
+    fn code_file(&self, _pc: u64) -> Option<CodeFile> {
+        None
+    }
+    /// What the program allocated at or around an address, for reports.
+    fn around(&self, _va: u64) -> Option<String> {
+        None
+    }
 }
 
 /// A GPU's memory and lowered code.

@@ -4,6 +4,7 @@
 use crate::api::{Gpu, QueueDesc, QueueUpdate};
 use crate::core::{Core, Stats};
 use crate::dispatch::{self, Failure};
+use crate::explain;
 use crate::launch::Launch;
 use crate::packet::{self, DispatchPacket, Packet};
 use crate::pm4::{Pm4, Ran};
@@ -11,11 +12,12 @@ use crate::queue::{For, Queue, Step, Stop};
 use crate::ring::Ring;
 use crate::scratch::{QueueScratch, Ready};
 use crate::signal;
-use crate::symbols;
 use rj_code::KernelDescriptor;
 use rj_exec::{Dispatch, FaultKind, Pool, Snapshot};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 /// Packets that one step takes at most.
 const BATCH: usize = 16;
@@ -44,6 +46,21 @@ struct Flight {
     completion: u64,
     start: u64,
     scratch: bool,
+    /// Work-groups that had ended when the watchdog last looked, and when.
+    seen: (u64, Instant),
+}
+
+impl Flight {
+    /// Stops the kernel if none of its groups ended for `limit` milliseconds.
+    fn watch(&mut self, limit: u64) {
+        let Some(launch) = &self.launch else { return };
+        let finished = launch.finished();
+        if finished != self.seen.0 {
+            self.seen = (finished, Instant::now());
+        } else if self.seen.1.elapsed().as_millis() >= u128::from(limit) && !launch.stopped() {
+            launch.expire();
+        }
+    }
 }
 
 /// What became of the packet at the head.
@@ -93,8 +110,12 @@ impl AqlQueue {
     /// Completes what has ended, retires from the front. True if anything happened.
     fn reap(&mut self, core: &Core, map: &Snapshot) -> Result<bool, Stop> {
         let mut moved = false;
+        let limit = core.watchdog_ms.load(Relaxed);
         for i in 0..self.flight.len() {
             let flight = &mut self.flight[i];
+            if limit != 0 {
+                flight.watch(limit);
+            }
             if let Some(launch) = flight.launch.take_if(|l| l.ended()) {
                 moved = true;
                 let start = flight.start;
@@ -103,6 +124,9 @@ impl AqlQueue {
                 account(core, &launch);
                 if let Some(fault) = launch.take_fault() {
                     return Err(Stop::Fault(fault));
+                }
+                if launch.expired() {
+                    return Err(Stop::Expired(launch));
                 }
                 if launch.finished() < launch.total() {
                     return Err(Stop::GivenUp);
@@ -130,6 +154,14 @@ impl AqlQueue {
         }
         if self.flight.len() as u64 >= self.ring.packets() {
             return Ok(Taken::Not(Step::Running));
+        }
+        let oldest = self.next - self.flight.len() as u64;
+        if let Some(last) = self.ring.overrun(map, oldest).what("write index")? {
+            let why = format!(
+                "queue overflow: the doorbell rang for packet {last}, but packet {oldest} has not ended and the ring holds {}",
+                self.ring.packets()
+            );
+            return Err(Stop::refused(Failure::Packet, why));
         }
         let Some((header, bytes)) = self.ring.packet(map, self.next).what("ring")? else {
             return Ok(Taken::Not(Step::Idle));
@@ -191,7 +223,7 @@ impl AqlQueue {
             return Ok(Taken::Not(Step::Polling));
         }
         signal::complete(map, &*core.host, completion, start, core.host.clock()).what("completion signal")?;
-        Ok(Taken::Yes(Flight { launch: None, completion, start, scratch: false }))
+        Ok(Taken::Yes(Flight { launch: None, completion, start, scratch: false, seen: (0, Instant::now()) }))
     }
 
     fn dispatch(
@@ -233,7 +265,7 @@ impl AqlQueue {
                 .submit(&launch, begun)
                 .map_err(|e| Stop::refused(Failure::Packet, format!("no thread can be started: {e}")))?;
         }
-        Ok(Taken::Yes(Flight { launch: Some(launch), completion, start, scratch }))
+        Ok(Taken::Yes(Flight { launch: Some(launch), completion, start, scratch, seen: (0, Instant::now()) }))
     }
 
     /// Reads the kernel descriptor and gathers what the waves need.
@@ -280,23 +312,21 @@ impl AqlQueue {
         let gpu = self.ring.gpu();
         let (failure, text) = match stop {
             Stop::GivenUp => return self.stop(core),
+            Stop::Expired(launch) => explain::expired(core, map, gpu, &launch),
             Stop::Denied(denied, what) => {
                 let text = format!("memory fault: the queue's {what} at {:#x} cannot be accessed", denied.va);
                 core.memory_fault(gpu, denied, false, &text);
                 return self.stop(core);
             }
             Stop::Fetch(va) => {
-                let text = format!("memory fault: instruction fetch from {va:#x}, not permitted there");
+                let text = format!("memory fault: instruction fetch from {va:#x}, which is not executable");
                 let denied = rj_exec::mem::Denied { va, write: false, mapped: true };
                 core.memory_fault(gpu, denied, true, &text);
                 return self.stop(core);
             }
             Stop::Refused(refusal) => (refusal.failure, refusal.why),
             Stop::Fault(mut fault) => {
-                let object = u64::from_str_radix(fault.kernel.trim_start_matches("0x"), 16).unwrap_or(0);
-                if let Some(name) = symbols::kernel_name(map, object) {
-                    fault.kernel = name;
-                }
+                explain::fault(core, map, &mut fault);
                 if let FaultKind::Illegal { unsupported: Some(name), .. } = &fault.kind {
                     core.host.unsupported(name);
                 }

@@ -3,10 +3,11 @@
 
 use crate::api::{Counters, Gpu, Host, MemoryFault};
 use crate::bell::Bell;
-use crate::thread::Watch;
+use crate::explain;
+use crate::thread::{self, Watch};
 use crate::workers::Workers;
 use rj_exec::mem::Denied;
-use rj_exec::{AddressSpace, Fault, FaultKind};
+use rj_exec::{Fault, FaultKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
@@ -24,6 +25,8 @@ pub struct Core {
     pub watch: &'static Watch,
     /// Where the command processor sleeps.
     pub bell: Arc<dyn Bell>,
+    /// How long a kernel may go without any of its work-groups ending, milliseconds; 0: for ever.
+    pub watchdog_ms: AtomicU64,
     stopped: AtomicBool,
 }
 
@@ -68,7 +71,7 @@ impl Stats {
 }
 
 /// Passes what device code asks on to the driver.
-pub struct DeviceHost(pub Arc<dyn Host>);
+pub struct DeviceHost(pub Arc<dyn Host>, pub Vec<Arc<Gpu>>);
 
 impl rj_exec::Host for DeviceHost {
     fn interrupt(&self, event: u32) {
@@ -80,7 +83,12 @@ impl rj_exec::Host for DeviceHost {
     }
 
     fn note(&self, text: &str) {
-        self.0.note(text);
+        // Code knows nothing of itself; the thread knows which kernel it runs.
+        let kernel = thread::current().and_then(|d| {
+            let names = self.1.iter().find_map(|g| explain::kernel(&g.space.snapshot(), d.object));
+            Some(format!("\n  kernel {}", names?))
+        });
+        self.0.note(&format!("{text}{}", kernel.unwrap_or_default()));
     }
 }
 
@@ -89,7 +97,8 @@ impl Core {
     pub fn new(gpus: Vec<Arc<Gpu>>, host: Arc<dyn Host>, threads: usize, bell: Arc<dyn Bell>) -> Core {
         let watch: &'static Watch = Box::leak(Box::default());
         Core {
-            workers: Workers::new(threads, Arc::new(DeviceHost(host.clone())), Some(watch)),
+            workers: Workers::new(threads, Arc::new(DeviceHost(host.clone(), gpus.clone())), Some(watch)),
+            watchdog_ms: AtomicU64::new(0),
             gpus,
             host,
             stats: Stats::default(),
@@ -107,7 +116,7 @@ impl Core {
     /// Reports a memory fault, sets the process's memory events, stops all queues.
     pub fn memory_fault(&self, gpu: usize, denied: Denied, fetch: bool, text: &str) {
         let config = &self.gpus[gpu].config;
-        let near = neighbours(&self.gpus[gpu].space, denied.va);
+        let near = explain::around(self, gpu, denied.va);
         Stats::add(&self.stats.faults, 1);
         self.host.report(&format!("GPU {gpu} ({}): {text}\n  {near}", config.target.name()));
         self.stopped.store(true, SeqCst);
@@ -128,35 +137,4 @@ impl Core {
         self.memory_fault(gpu, Denied { va: address, write, mapped }, fetch, &fault.to_string());
         Some(())
     }
-}
-
-/// Says what lies around an address.
-fn neighbours(space: &AddressSpace, va: u64) -> String {
-    let map = space.snapshot();
-    if let Some(r) = map.find(va) {
-        let access = |on: bool, c: char| if on { c } else { '-' };
-        let rwx: String = [access(r.read, 'r'), access(r.write, 'w'), access(r.exec, 'x')].into_iter().collect();
-        return format!("it lies in the mapping {:#x}-{:#x} ({rwx}, allocation {:#x})", r.va, r.end(), r.alloc);
-    }
-    let i = map.regions().partition_point(|r| r.va <= va);
-    let below = i.checked_sub(1).map(|i| &map.regions()[i]);
-    let above = map.regions().get(i);
-    match (below, above) {
-        (Some(b), Some(a)) if va - b.end() > a.va - va => ahead(a.va, a.end(), a.va - va),
-        (Some(b), _) => {
-            let past = va - b.end();
-            format!(
-                "nearest: the mapping {:#x}-{:#x} ends {past} bytes below (allocation {:#x})",
-                b.va,
-                b.end(),
-                b.alloc
-            )
-        }
-        (None, Some(a)) => ahead(a.va, a.end(), a.va - va),
-        (None, None) => "nothing is mapped on this GPU".into(),
-    }
-}
-
-fn ahead(va: u64, end: u64, bytes: u64) -> String {
-    format!("nearest: the mapping {va:#x}-{end:#x} begins {bytes} bytes above")
 }

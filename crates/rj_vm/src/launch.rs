@@ -21,10 +21,26 @@ pub struct Launch {
     instructions: AtomicU64,
     stopped: AtomicBool,
     fault: Mutex<Option<Box<Fault>>>,
+    /// The watchdog stopped it.
+    expired: AtomicBool,
+    /// Where groups were when it did.
+    places: Mutex<Vec<Place>>,
     slots: Option<Arc<Slots>>,
     resident: u64,
     wake: Box<dyn Fn() + Send + Sync>,
 }
+
+/// Where the waves of a stopped work-group were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its id in the grid.
+    pub group: [u32; 3],
+    /// Wave, whether it waits at a barrier, pc.
+    pub waves: Vec<(u32, bool, u64)>,
+}
+
+/// Places that are kept.
+const PLACES: usize = 256;
 
 /// A work-group that a thread holds, with its scratch slots.
 pub struct Resident {
@@ -58,6 +74,8 @@ impl Launch {
             instructions: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             fault: Mutex::new(None),
+            expired: AtomicBool::new(false),
+            places: Mutex::default(),
             slots,
             resident,
             wake,
@@ -103,6 +121,24 @@ impl Launch {
     pub fn stop(&self) {
         self.stopped.store(true, SeqCst);
         (self.wake)();
+    }
+
+    /// Cancels it for the watchdog: threads say where its groups were.
+    pub fn expire(&self) {
+        self.expired.store(true, SeqCst);
+        self.stop();
+    }
+
+    /// The watchdog stopped it.
+    pub fn expired(&self) -> bool {
+        self.expired.load(SeqCst)
+    }
+
+    /// Where its groups were when the watchdog stopped it, by group.
+    pub fn places(&self) -> Vec<Place> {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        places.sort_by_key(|p| [p.group[2], p.group[1], p.group[0]]);
+        places
     }
 
     /// The first fault, if one stopped it.
@@ -181,6 +217,12 @@ impl Resident {
     /// The launch stopped before the group ended.
     pub fn cancel(self, pool: &mut Pool) {
         let launch = self.launch.clone();
+        if launch.expired() {
+            let mut places = launch.places.lock().unwrap_or_else(PoisonError::into_inner);
+            if places.len() < PLACES {
+                places.push(Place { group: self.group.id(), waves: self.group.places() });
+            }
+        }
         self.release(pool);
         launch.leave();
     }

@@ -6,6 +6,7 @@ pub mod bell;
 mod core;
 mod cp;
 mod dispatch;
+mod explain;
 mod launch;
 mod machine;
 pub mod offline;
@@ -22,6 +23,8 @@ mod symbols;
 mod thread;
 mod workers;
 
-pub use api::{Counters, Gpu, GpuConfig, Host, MemoryFault, QueueDesc, QueueError, QueueId, QueueKind, QueueUpdate};
+pub use api::{
+    CodeFile, Counters, Gpu, GpuConfig, Host, MemoryFault, QueueDesc, QueueError, QueueId, QueueKind, QueueUpdate,
+};
 pub use machine::Machine;
 pub use thread::host_fault;

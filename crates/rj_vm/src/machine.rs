@@ -4,13 +4,14 @@ use crate::api::{Counters, Gpu, GpuConfig, Host, QueueDesc, QueueError, QueueId,
 use crate::bell::{Bell, Deaf};
 use crate::core::Core;
 use crate::cp::{self, Command, Done, Mailbox, Processor};
-use crate::symbols;
+use crate::explain;
 use crate::thread::{self, HostFault};
 use rj_exec::mem::Denied;
 use rj_exec::{AddressSpace, CodeCache};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The GPUs of one process. Threads start with the first queue and the first dispatch, never before.
 /// Destroy its queues before dropping it: their doorbells are read until then.
@@ -46,6 +47,11 @@ impl Machine {
             .collect();
         let core = Arc::new(Core::new(gpus, host, threads, bell));
         Arc::new(Machine { core, mailbox: Arc::default(), queues: Mutex::default(), stuck: Arc::default() })
+    }
+
+    /// Ends the process if no work-group of a running kernel ends for so long.
+    pub fn set_watchdog(&self, limit: Duration) {
+        self.core.watchdog_ms.store(limit.as_millis().try_into().unwrap_or(u64::MAX), SeqCst);
     }
 
     /// The GPUs.
@@ -150,7 +156,7 @@ impl Drop for Machine {
 fn host_fault(core: &Core, fault: &HostFault) {
     let kernel = match &fault.dispatch {
         Some(d) => {
-            let name = core.gpus.iter().find_map(|g| symbols::kernel_name(&g.space.snapshot(), d.object));
+            let name = core.gpus.iter().find_map(|g| explain::kernel(&g.space.snapshot(), d.object));
             format!("\n  kernel {}", name.as_ref().unwrap_or(&d.name))
         }
         None => "\n  in the command processor or an SDMA queue".into(),

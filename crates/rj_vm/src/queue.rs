@@ -3,8 +3,10 @@
 use crate::api::QueueUpdate;
 use crate::core::Core;
 use crate::dispatch::{Failure, Refusal};
+use crate::launch::Launch;
 use rj_exec::mem::Denied;
 use rj_exec::{Fault, Pool};
+use std::sync::Arc;
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +22,6 @@ pub enum Step {
 }
 
 /// Why a queue stops.
-#[derive(Debug)]
 pub enum Stop {
     /// The queue's own engine met memory that it may not touch; says what for.
     Denied(Denied, &'static str),
@@ -30,6 +31,8 @@ pub enum Stop {
     Refused(Refusal),
     /// A wave stopped.
     Fault(Box<Fault>),
+    /// A kernel ran on and on, and the watchdog stopped it.
+    Expired(Arc<Launch>),
     /// The program gave the queue up (scratch that cannot be had).
     GivenUp,
 }

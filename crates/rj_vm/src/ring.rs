@@ -125,6 +125,14 @@ impl Ring {
         Ok(Some((header, bytes)))
     }
 
+    /// The packet that the doorbell rang for, if it lies so far ahead of the oldest one that its slot was still in use.
+    /// Doorbells may hold an index or a count; the write count must agree.
+    pub fn overrun(&self, map: &Snapshot, oldest: u64) -> Result<Option<u64>, Denied> {
+        let rung = self.doorbell();
+        let over = |n: u64| n < 1 << 62 && n > oldest + self.packets();
+        Ok(if over(rung) && over(self.write_count(map)?) { Some(rung) } else { None })
+    }
+
     /// Gives the slot of packet `index` back to the program.
     pub fn retire(&self, map: &Snapshot, index: u64) -> Result<(), Denied> {
         self.header(map, self.address(index), true)?.store(Header::INVALID, Release);

@@ -103,6 +103,13 @@ impl Drop for Current {
     }
 }
 
+/// What this thread runs.
+pub fn current() -> Option<Arc<Dispatch>> {
+    // SAFETY: a slot is leaked, hence valid for ever.
+    let slot = unsafe { SLOT.get().as_ref() }?;
+    slot.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 fn set_current(dispatch: Option<Arc<Dispatch>>) {
     let slot = SLOT.get();
     if !slot.is_null() {

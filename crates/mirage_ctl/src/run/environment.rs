@@ -92,7 +92,7 @@ mod tests {
         let mut vars = Vars(pairs(&[("A", "caller"), ("B", "caller"), ("C", "caller")]).into_iter().collect());
         let given = pairs(&[("A", "env")]);
         set(&mut vars, &given);
-        let injection = Injection { env: pairs(&[("A", "emulator"), ("B", "emulator")]), preload: vec![] };
+        let injection = Injection { env: pairs(&[("A", "emulator"), ("B", "emulator")]), ..Injection::default() };
         assert_eq!(inject(&mut vars, &injection, &given), None);
         let got: Vec<_> = ["A", "B", "C"].iter().map(|n| vars.get(n).unwrap()).collect();
         assert_eq!(got, ["env", "emulator", "caller"]);
@@ -103,7 +103,7 @@ mod tests {
         let mut vars = Vars(pairs(&[("LD_PRELOAD", "/jemalloc.so"), ("PYTHONPATH", "/p")]).into_iter().collect());
         let given = pairs(&[("LD_PRELOAD", "/mine.so"), ("PYTHONPATH", "/q")]);
         set(&mut vars, &given);
-        let injection = Injection { env: vec![], preload: vec!["/rj.so".into()] };
+        let injection = Injection { preload: vec!["/rj.so".into()], ..Injection::default() };
         assert_eq!(inject(&mut vars, &injection, &given).unwrap(), "/rj.so:/mine.so:/jemalloc.so");
         assert_eq!(vars.get("PYTHONPATH").unwrap(), "/q:/p");
         assert_eq!(vars.get("LD_PRELOAD"), None);

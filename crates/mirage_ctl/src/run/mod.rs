@@ -43,6 +43,9 @@ pub(crate) fn run(cx: &Context, args: RunArgs) -> Result<(u8, GpuSummary), Error
     if let Some(n) = args.cpu_thread_budget {
         options.insert("cpu_thread_budget".to_string(), n.into());
     }
+    if let Some(seconds) = args.watchdog {
+        options.insert("watchdog".to_string(), seconds.into());
+    }
     let topology = TopologyDef { num_nodes: 1, gpus_per_node: 1, agent: gpu.agent.clone() };
     let emulator = EmulatorDef { emulator: backend.name().into(), options, topology };
     let request = Request { profile, emulator: emulator.clone(), workdir: &workdir, argv: &args.command };
@@ -88,6 +91,9 @@ fn workload(cx: &Context, session: &mut Session, backend: &dyn Backend, start: S
     let Start { mut vars, program, workdir, args } = start;
     let injection =
         backend.injection(&cx.exe, &|name| vars.get(name), &session.emulator_dir(), &session.node_dir().join("gpu"))?;
+    if cx.verbose > 0 {
+        injection.notes.iter().for_each(|note| screen::say(note));
+    }
     if backend.presents_emulated_device()
         && let Some(why) = program.not_emulated()
     {

@@ -197,7 +197,7 @@ pub unsafe fn lds(w: *mut Wave, off: u64, len: u64) -> Place {
         if off + len <= u64::from((*w).lds_len) {
             return Place::At((*w).lds.add(off as usize));
         }
-        past_lds(w);
+        past_lds(w, off);
     }
     Place::Nowhere
 }
@@ -205,14 +205,17 @@ pub unsafe fn lds(w: *mut Wave, off: u64, len: u64) -> Place {
 /// Says once that a program relies on what lies behind its LDS.
 #[cold]
 #[inline(never)]
-unsafe fn past_lds(w: *mut Wave) {
+unsafe fn past_lds(w: *mut Wave, off: u64) {
     static SAID: AtomicBool = AtomicBool::new(false);
     // SAFETY: `host` is valid during a turn.
     unsafe {
         if let Some(host) = (*w).host
             && !SAID.swap(true, Ordering::Relaxed)
         {
-            (*host).note("an LDS access past the group's allocation: such loads give 0, such stores do nothing");
+            let len = (*w).lds_len;
+            (*host).note(&format!(
+                "an LDS access at byte {off}, past the {len} bytes of the work-group: such loads give 0, such stores do nothing"
+            ));
         }
     }
 }

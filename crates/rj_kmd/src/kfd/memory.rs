@@ -1,6 +1,7 @@
 //! Memory objects: allocation, mapping into GPUs, and where the program's `mmap` finds them.
 
 use super::{Args, gpu};
+use crate::allocs::Kind;
 use crate::bo::BoId;
 use crate::heap::PAGE;
 use crate::process::{Driver, State};
@@ -91,8 +92,21 @@ pub fn alloc(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(), Err
 pub fn add(driver: &Driver, state: &mut State, object: Object) -> u64 {
     state.next_handle += 1;
     let handle = u64::from(driver.gpus[object.gpu].gpu_id()) << 32 | state.next_handle;
+    driver.shared.allocs.made(handle, object.va, object.size, kind(&object));
     state.objects.insert(handle, object);
     handle
+}
+
+/// The object in a person's words.
+fn kind(object: &Object) -> Kind {
+    let memory = match object.backing {
+        Backing::Bo(_) if object.flags & VRAM != 0 => "device memory",
+        Backing::Bo(_) => "host memory",
+        Backing::User(_) => "the program's own memory",
+        Backing::Doorbells => "doorbells",
+        Backing::Registers => "registers",
+    };
+    Kind { memory, writable: object.flags & WRITABLE != 0, executable: object.flags & EXECUTABLE != 0 }
 }
 
 /// FREE_MEMORY_OF_GPU. What is still mapped is busy; the event page stays for good.
@@ -104,9 +118,11 @@ pub fn free(driver: &Driver, state: &mut State, handle: u64) -> Result<(), Errno
     if !object.mapped.is_empty() {
         return Err(Errno(libc::EBUSY));
     }
-    match state.objects.remove(&handle) {
-        Some(Object { backing: Backing::Bo(bo), .. }) => state.bo_put(driver, bo),
-        Some(Object { backing: Backing::User(_), size, .. }) => state.user_bytes -= size,
+    let Some(object) = state.objects.remove(&handle) else { return Err(Errno::EINVAL) };
+    driver.shared.allocs.freed(handle, object.va);
+    match object.backing {
+        Backing::Bo(bo) => state.bo_put(driver, bo),
+        Backing::User(_) => state.user_bytes -= object.size,
         _ => {}
     }
     Ok(())

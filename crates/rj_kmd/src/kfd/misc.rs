@@ -112,8 +112,9 @@ pub fn xnack(a: &mut Args) -> Result<(), Errno> {
 
 /// RUNTIME_ENABLE: errors go to the exception payload from now on. Core dumps are the driver's (bit 31): ROCr then
 /// writes none of its own.
-pub fn runtime(state: &mut State, a: &mut Args) -> Result<(), Errno> {
+pub fn runtime(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(), Errno> {
     state.exceptions = a.u32(8) & 1 != 0;
+    driver.shared.r_debug.store(a.u64(0), std::sync::atomic::Ordering::Relaxed);
     a.set32(12, 0x8000_0000);
     Ok(())
 }

@@ -123,7 +123,7 @@ pub fn ioctl(driver: &Driver, cmd: u64, arg: u64) -> Answer {
         "GET_TILE_CONFIG" => misc::tiles(driver, &mut args),
         "SET_XNACK_MODE" => misc::xnack(&mut args),
         "AVAILABLE_MEMORY" => memory::available(driver, &mut state(), &mut args),
-        "RUNTIME_ENABLE" => misc::runtime(&mut state(), &mut args),
+        "RUNTIME_ENABLE" => misc::runtime(driver, &mut state(), &mut args),
         "ALLOC_MEMORY_OF_GPU" => memory::alloc(driver, &mut state(), &mut args),
         "FREE_MEMORY_OF_GPU" => memory::free(driver, &mut state(), args.u64(0)),
         "MAP_MEMORY_TO_GPU" => memory::map(driver, &mut state(), &mut args, true),

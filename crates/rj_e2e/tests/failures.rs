@@ -1,0 +1,41 @@
+//! Failures explain themselves: one wrong program each, and all that is said about it as a snapshot.
+#![cfg(feature = "rootfs")]
+
+use rj_e2e::{Rocm, Setup, compile, emulate_with, snapshot};
+
+/// Runs a case of tests/faults/programs.hip, a HIP program.
+fn hip(gpu: &str, case: &str) {
+    let options = "-g -O2 --offload-arch=gfx90a --offload-arch=gfx942 -lhsa-runtime64 -l:libdrm_amdgpu.so.1";
+    let program = compile(Rocm::V7, "faults", &["programs.hip", "kernels.hip"], options);
+    let setup = Setup { config: "\"watchdog\": 2", environment: "HSA_DISABLE_FRAGMENT_ALLOCATOR=1" };
+    let o = emulate_with(Rocm::V7, gpu, &program, case, setup);
+    snapshot(&format!("{case}.{gpu}"), &o);
+}
+
+macro_rules! hip {
+    ($($case:ident: $($gpu:ident)*;)*) => {$(
+        mod $case {
+            $(#[test]
+            fn $gpu() {
+                super::hip(stringify!($gpu), stringify!($case));
+            })*
+        }
+    )*};
+}
+
+hip! {
+    null: mi300x mi210;
+    past: mi300x mi210;
+    before: mi300x;
+    freed: mi300x mi210;
+    running: mi300x mi210;
+    readonly: mi300x mi210;
+    ldsgeneric: mi300x mi210;
+    ldsdirect: mi300x mi210;
+    misaligned: mi300x mi210;
+    jump: mi300x mi210;
+    illegal: mi300x mi210;
+    abort: mi300x mi210;
+    spin: mi300x mi210;
+    deadlock: mi300x mi210;
+}
