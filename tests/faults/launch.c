@@ -13,7 +13,7 @@
     if (s_ != HSA_STATUS_SUCCESS && s_ != HSA_STATUS_INFO_BREAK) {        \
       const char *t_ = "";                                                \
       hsa_status_string(s_, &t_);                                         \
-      printf("%s: %#x %s\n", #call, s_, t_);                              \
+      printf("program: %s: %#x %s\n", #call, s_, t_);                              \
       exit(1);                                                            \
     }                                                                     \
   } while (0)
@@ -45,7 +45,7 @@ static void queue_error(hsa_status_t status, hsa_queue_t *queue, void *data) {
   (void)queue, (void)data;
   const char *text = "";
   hsa_status_string(status, &text);
-  printf("the queue stopped: %s\n", text);
+  printf("program: the queue stopped: %s\n", text);
   fflush(stdout);
   _exit(3);
 }
@@ -103,18 +103,21 @@ int main(int argc, char **argv) {
     p->kernel_object = strcmp(what, "object") ? object : 0;
     p->kernarg_address = arguments;
     p->completion_signal = done;
-    uint32_t header = HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE |
+    uint32_t setup = 1;
+    if (full && i == 0) {
+      // Nothing behind this one begins.
+      hsa_barrier_and_packet_t *b = (hsa_barrier_and_packet_t *)p;
+      memset((char *)b + 4, 0, sizeof *b - 4);
+      CHECK(hsa_signal_create(1, 0, NULL, &b->dep_signal[0]));
+      setup = 0;
+    }
+    uint32_t header = (setup ? HSA_PACKET_TYPE_KERNEL_DISPATCH : HSA_PACKET_TYPE_BARRIER_AND) << HSA_PACKET_HEADER_TYPE |
                       HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                       HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
-    __atomic_store_n((uint32_t *)p, header | 1 << 16, __ATOMIC_RELEASE);
+    __atomic_store_n((uint32_t *)p, header | setup << 16, __ATOMIC_RELEASE);
     if (!full || i == 69) hsa_signal_store_screlease(queue->doorbell_signal, index);
   }
-  if (!strcmp(what, "freed")) {
-    // The kernel raises the second word once it runs.
-    while (!__atomic_load_n((volatile int *)&arguments[8], __ATOMIC_ACQUIRE)) usleep(1000);
-    CHECK(hsa_amd_memory_pool_free(memory));
-  }
   hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
-  printf("went on\n");
+  printf("program: went on\n");
   return 0;
 }

@@ -10,7 +10,7 @@
   do {                                                                                                \
     hipError_t e_ = (call);                                                                           \
     if (e_ != hipSuccess) {                                                                           \
-      std::printf("%s: %s\n", #call, hipGetErrorString(e_));                       \
+      std::printf("program: %s: %s\n", #call, hipGetErrorString(e_));                       \
       std::exit(1);                                                                                   \
     }                                                                                                 \
   } while (0)
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     read_for_ever<<<1, 64>>>(p, flag);
     while (!*(volatile int *)flag) std::this_thread::yield();
     // hipFree would wait for the kernel.
-    if (hsa_amd_memory_pool_free(p) != HSA_STATUS_SUCCESS) std::printf("not freed\n");
+    if (hsa_amd_memory_pool_free(p) != HSA_STATUS_SUCCESS) std::printf("program: not freed\n");
   } else if (what == "readonly") {
     fill<<<1, 64>>>(read_only());
   } else if (what == "ldsgeneric") {
@@ -90,6 +90,6 @@ int main(int argc, char **argv) {
     return 2;
   }
   CHECK(hipDeviceSynchronize());
-  std::printf("went on\n");
+  std::printf("program: went on\n");
   return 0;
 }

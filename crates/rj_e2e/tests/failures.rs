@@ -12,18 +12,31 @@ fn hip(gpu: &str, case: &str) {
     snapshot(&format!("{case}.{gpu}"), &o);
 }
 
-macro_rules! hip {
-    ($($case:ident: $($gpu:ident)*;)*) => {$(
-        mod $case {
-            $(#[test]
-            fn $gpu() {
-                super::hip(stringify!($gpu), stringify!($case));
-            })*
-        }
-    )*};
+/// Runs a case of tests/faults/launch.c, a plain ROCr program, with the kernel that writes through its argument.
+fn rocr(gpu: &str, case: &str) {
+    let target = if gpu == "mi210" { "gfx90a" } else { "gfx942" };
+    let options = format!("--genco --no-gpu-bundle-output -g -O2 --offload-arch={target}");
+    let kernels = compile(Rocm::V7, "faults", &["kernels.hip"], &options);
+    let program = compile(Rocm::V7, "faults", &["launch.c"], "-x c -O1 -lhsa-runtime64");
+    let arguments = format!("/mnt/program/{} null_write {case}", kernels.file_name().unwrap().to_string_lossy());
+    let o = emulate_with(Rocm::V7, gpu, &program, &arguments, Setup::default());
+    snapshot(&format!("rocr-{case}.{gpu}"), &o);
 }
 
-hip! {
+macro_rules! cases {
+    ($run:ident: $($case:ident: $($gpu:ident)*;)*) => {
+        mod $run {$(
+            mod $case {
+                $(#[test]
+                fn $gpu() {
+                    crate::$run(stringify!($gpu), stringify!($case));
+                })*
+            }
+        )*}
+    };
+}
+
+cases! { hip:
     null: mi300x mi210;
     past: mi300x mi210;
     before: mi300x;
@@ -38,4 +51,12 @@ hip! {
     abort: mi300x mi210;
     spin: mi300x mi210;
     deadlock: mi300x mi210;
+}
+
+cases! { rocr:
+    null: mi300x mi210;
+    object: mi300x mi210;
+    lds: mi300x mi210;
+    scratch: mi300x mi210;
+    overflow: mi300x mi210;
 }

@@ -49,7 +49,7 @@ fn rocr_aborts_on_a_memory_fault_with_its_own_message_and_ours() {
         assert!(!said.contains("went on"), "{said}");
         // The same program with memory to write to.
         let o = emulate(Rocm::V7, gpu, &program, &format!("{kernels} null_write memory"));
-        assert!(o.status.success() && text(&o) == "went on\n", "{}", text(&o));
+        assert!(o.status.success() && text(&o) == "program: went on\n", "{}", text(&o));
     }
 }
 

@@ -238,7 +238,12 @@ impl AqlQueue {
             return Ok(Taken::Not(Step::Running));
         }
         let mut d = self.describe(map, p)?;
-        dispatch::check(&d, &self.gpu.config).map_err(Stop::Refused)?;
+        dispatch::check(&d, &self.gpu.config).map_err(|mut refusal| {
+            if let Some(name) = explain::kernel(map, d.object) {
+                refusal.why += &format!("\n  kernel {name}");
+            }
+            Stop::Refused(refusal)
+        })?;
         let mut slots = None;
         if d.private_size > 0 {
             match self.scratch.prepare(core, map, &d, self.flight.is_empty())? {
@@ -248,7 +253,6 @@ impl AqlQueue {
                 }
                 Ready::Draining => return Ok(Taken::Not(Step::Running)),
                 Ready::Asked => return Ok(Taken::Not(Step::Polling)),
-                Ready::Refused => return Err(Stop::GivenUp),
             }
         }
         let scratch = slots.is_some();
@@ -272,7 +276,10 @@ impl AqlQueue {
     fn describe(&self, map: &Snapshot, p: &DispatchPacket) -> Result<Dispatch, Stop> {
         let bad = |why: String| Stop::refused(Failure::KernelObject, why);
         let object = p.object;
-        if object == 0 || !object.is_multiple_of(64) {
+        if object == 0 {
+            return Err(bad("the kernel object is null: the packet names no kernel".into()));
+        }
+        if !object.is_multiple_of(64) {
             return Err(bad(format!("the kernel object {object:#x} is no kernel descriptor's address")));
         }
         let mut bytes = [0; KernelDescriptor::SIZE];
@@ -312,6 +319,17 @@ impl AqlQueue {
         let gpu = self.ring.gpu();
         let (failure, text) = match stop {
             Stop::GivenUp => return self.stop(core),
+            Stop::NoScratch { object, bytes } => {
+                let name = explain::kernel(map, object).unwrap_or_else(|| format!("{object:#x}"));
+                let target = self.gpu.config.target.name();
+                Stats::add(&core.stats.faults, 1);
+                core.host.report(&format!(
+                    "GPU {gpu} ({target}): a kernel needs {bytes} bytes of private memory a work-item, the runtime gives none\n  \
+                     kernel {name}\n  packet {} of an AQL queue; the queue stops",
+                    self.next
+                ));
+                return self.stop(core);
+            }
             Stop::Expired(launch) => explain::expired(core, map, gpu, &launch),
             Stop::Denied(denied, what) => {
                 let text = format!("memory fault: the queue's {what} at {:#x} cannot be accessed", denied.va);

@@ -56,8 +56,14 @@ pub fn expired(core: &Core, map: &Snapshot, gpu: usize, launch: &Launch) -> ! {
         for alike in place.waves.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)) {
             let (first, barrier, pc) = alike[0];
             let last = alike[alike.len() - 1].0;
-            let waves = if first == last { format!("wave {first}") } else { format!("waves {first} to {last}") };
-            let doing = if barrier { "wait at a barrier before" } else { "run at" };
+            let one = first == last;
+            let waves = if one { format!("wave {first}") } else { format!("waves {first} to {last}") };
+            let doing = match (barrier, one) {
+                (true, true) => "waits at a barrier before",
+                (true, false) => "wait at a barrier before",
+                (false, true) => "runs at",
+                (false, false) => "run at",
+            };
             text += &format!("\n  work-group ({x},{y},{z}), {waves} {doing} pc {pc:#x}");
             let code = rj_exec::lower::text(target, map, pc);
             if !code.is_empty() {

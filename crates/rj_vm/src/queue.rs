@@ -33,7 +33,14 @@ pub enum Stop {
     Fault(Box<Fault>),
     /// A kernel ran on and on, and the watchdog stopped it.
     Expired(Arc<Launch>),
-    /// The program gave the queue up (scratch that cannot be had).
+    /// The runtime has no private memory for a kernel, and has told the program so.
+    NoScratch {
+        /// The kernel object.
+        object: u64,
+        /// Bytes a work-item.
+        bytes: u32,
+    },
+    /// A kernel was cancelled.
     GivenUp,
 }
 

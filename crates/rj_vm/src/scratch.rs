@@ -81,6 +81,8 @@ pub struct QueueScratch {
     slots: Arc<Slots>,
     wait: Wait,
     requests: u32,
+    /// Who asked last: kernel object, bytes a work-item.
+    asked: (u64, u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,15 +102,13 @@ pub enum Ready {
     Draining,
     /// The runtime was asked for it.
     Asked,
-    /// The runtime has none.
-    Refused,
 }
 
 impl QueueScratch {
     /// Scratch of the queue whose amd_queue_t is at this address.
     pub fn new(amd_queue: u64, config: GpuConfig) -> QueueScratch {
         let slots = Arc::new(Slots::new(0));
-        QueueScratch { amd_queue, config, shape: (0, 0, 0), slots, wait: Wait::No, requests: 0 }
+        QueueScratch { amd_queue, config, shape: (0, 0, 0), slots, wait: Wait::No, requests: 0, asked: (0, 0) }
     }
 
     /// GPU address of the amd_queue_t.
@@ -130,7 +130,7 @@ impl QueueScratch {
             Wait::No => return Ok(true),
             Wait::Granted => match signal::value(map, self.quad(map, INACTIVE)?).what("queue_inactive_signal")? {
                 0 => {}
-                -1 => return Err(Stop::GivenUp),
+                -1 => return Err(self.none()),
                 _ => return Ok(false),
             },
             Wait::Reclaimed if self.word(map, PROPERTIES)? & USE_ONCE != 0 => return Ok(false),
@@ -138,6 +138,11 @@ impl QueueScratch {
         }
         self.wait = Wait::No;
         Ok(true)
+    }
+
+    /// The runtime did not give what was asked for.
+    fn none(&self) -> Stop {
+        Stop::NoScratch { object: self.asked.0, bytes: self.asked.1 }
     }
 
     /// Private memory for a dispatch; `alone` if no earlier packet of the queue is unretired.
@@ -150,10 +155,10 @@ impl QueueScratch {
                 return Ok(Ready::Draining);
             }
             if self.requests >= REQUESTS {
-                core.host.report(&format!("a kernel needs {needed} bytes of private memory a wave, {have} are given"));
-                return Ok(Ready::Refused);
+                return Err(self.none());
             }
             self.requests += 1;
+            self.asked = (d.object, d.private_size);
             self.wait = Wait::Granted;
             let code = if d.wave_size() == 64 { NEED_WAVE64 } else { NEED_WAVE32 };
             signal::set(map, &*core.host, self.quad(map, INACTIVE)?, code).what("queue_inactive_signal")?;
