@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn names_are_shown_as_their_author_wrote_them() {
-        assert_eq!(demangle("_Z9one_pastPi"), "one_past(int*)");
+        assert_eq!(demangle("_Z8one_pastPi"), "one_past(int*)");
         assert_eq!(demangle("_Z3addIfEvPT_S0_"), "void add<float>(float*, float)");
         assert_eq!(demangle("vadd"), "vadd");
         assert_eq!(demangle("_Znot"), "_Znot");

@@ -246,7 +246,7 @@ impl AqlQueue {
         })?;
         let mut slots = None;
         if d.private_size > 0 {
-            match self.scratch.prepare(core, map, &d, self.flight.is_empty())? {
+            match self.scratch.prepare(core, map, self.ring.gpu(), &d, self.flight.is_empty())? {
                 Ready::Yes(scratch, s) => {
                     d.scratch = scratch;
                     slots = Some(s);

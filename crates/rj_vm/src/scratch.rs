@@ -4,6 +4,7 @@
 use crate::api::{GpuConfig, Host};
 use crate::core::Core;
 use crate::dispatch::Failure;
+use crate::explain;
 use crate::queue::{For, Stop};
 use crate::signal;
 use rj_exec::{Dispatch, Scratch, Snapshot};
@@ -83,6 +84,8 @@ pub struct QueueScratch {
     requests: u32,
     /// Who asked last: kernel object, bytes a work-item.
     asked: (u64, u32),
+    /// It was said that this is more than any wave can have.
+    told: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +111,16 @@ impl QueueScratch {
     /// Scratch of the queue whose amd_queue_t is at this address.
     pub fn new(amd_queue: u64, config: GpuConfig) -> QueueScratch {
         let slots = Arc::new(Slots::new(0));
-        QueueScratch { amd_queue, config, shape: (0, 0, 0), slots, wait: Wait::No, requests: 0, asked: (0, 0) }
+        QueueScratch {
+            amd_queue,
+            config,
+            shape: (0, 0, 0),
+            slots,
+            wait: Wait::No,
+            requests: 0,
+            asked: (0, 0),
+            told: false,
+        }
     }
 
     /// GPU address of the amd_queue_t.
@@ -142,11 +154,19 @@ impl QueueScratch {
 
     /// The runtime did not give what was asked for.
     fn none(&self) -> Stop {
-        Stop::NoScratch { object: self.asked.0, bytes: self.asked.1 }
+        let (object, bytes) = self.asked;
+        if self.told { Stop::GivenUp } else { Stop::NoScratch { object, bytes } }
     }
 
     /// Private memory for a dispatch; `alone` if no earlier packet of the queue is unretired.
-    pub fn prepare(&mut self, core: &Core, map: &Snapshot, d: &Dispatch, alone: bool) -> Result<Ready, Stop> {
+    pub fn prepare(
+        &mut self,
+        core: &Core,
+        map: &Snapshot,
+        gpu: usize,
+        d: &Dispatch,
+        alone: bool,
+    ) -> Result<Ready, Stop> {
         let needed = u64::from(d.private_size) * u64::from(d.wave_size());
         let have = u64::from(self.word(map, LANE_BYTES)?) * 64;
         if needed > have {
@@ -159,6 +179,18 @@ impl QueueScratch {
             }
             self.requests += 1;
             self.asked = (d.object, d.private_size);
+            let most = wave_bytes(u32::MAX, &self.config);
+            self.told = needed > most;
+            if self.told {
+                // The runtime is asked all the same: it tells the program, which may end at once.
+                let kernel = explain::kernel(map, d.object).unwrap_or_else(|| d.name.clone());
+                let (name, lane) = (d.target.name(), most / u64::from(d.wave_size()));
+                core.host.report(&format!(
+                    "GPU {gpu} ({name}): a kernel needs {} bytes of private memory a work-item, more than the {lane} that \
+                     the GPU can give\n  kernel {kernel}",
+                    d.private_size
+                ));
+            }
             self.wait = Wait::Granted;
             let code = if d.wave_size() == 64 { NEED_WAVE64 } else { NEED_WAVE32 };
             signal::set(map, &*core.host, self.quad(map, INACTIVE)?, code).what("queue_inactive_signal")?;
