@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: bounds in time and ratio, peers in the same run, medians.
 
 use crate::test::{packages, rootfs};
-use rj_e2e::{Rocm, Scratch, emulate, opencl_bench, text, workspace};
+use rj_e2e::{Rocm, Scratch, emulate, hipcc, opencl_bench, text, workspace};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -34,6 +34,7 @@ pub fn run() -> Result<(), String> {
     let rows = [fma(&mirage)?, matmul("matmul_naive", 512, Some(0.8))?, matmul("matmul_tiled", 512, None)?]
         .into_iter()
         .chain([start(&mirage)?, preload(&bin)?])
+        .chain(launch()?)
         .chain(["vadd", "saxpy", "reduce"].into_iter().filter_map(|k| matmul(k, 1 << 20, None).ok()))
         .collect::<Vec<_>>();
     println!("{:<44} {:<46} {:<12} verdict", "what", "measured", "bound");
@@ -48,6 +49,28 @@ pub fn run() -> Result<(), String> {
         println!("{:<44} {:<46} {:<12} {verdict}", r.what, r.measured, r.bound);
     }
     if missed { Err("a bound is missed".into()) } else { Ok(()) }
+}
+
+/// An empty kernel against a futex round trip, and the cost of open queues that have nothing to do.
+fn launch() -> Result<[Row; 2], String> {
+    let program = hipcc(Rocm::V7, "launch", "-O2 --offload-arch=gfx942");
+    let said = text(&emulate(Rocm::V7, "mi300x", &program, ""));
+    let number = |key| number_after(&said, key).ok_or_else(|| format!("launch: {said}"));
+    let (trip, launch, idle) = (number("round trip ")?, number("and wait ")?, number("idle ")?);
+    Ok([
+        Row {
+            what: "empty kernel, launched and waited for / futex",
+            measured: format!("{launch:.1} / {trip:.1} us = {:.1}", launch / trip),
+            bound: "<= 10",
+            holds: Some(launch <= 10.0 * trip),
+        },
+        Row {
+            what: "idle GPU with open queues, of a core",
+            measured: format!("{idle:.2} %"),
+            bound: "< 1 %",
+            holds: Some(idle < 1.0),
+        },
+    ])
 }
 
 fn median(mut v: Vec<f64>) -> f64 {
