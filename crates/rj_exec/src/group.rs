@@ -3,6 +3,7 @@
 use crate::code::{Block as Lowered, Code, CodeCache};
 use crate::dispatch::Dispatch;
 use crate::fault::{Fault, FaultKind};
+use crate::gws::Gws;
 use crate::init;
 use crate::mem::{AddressSpace, Snapshot};
 use crate::uop;
@@ -33,6 +34,8 @@ pub struct Env<'a> {
     pub space: &'a AddressSpace,
     /// Its lowered code.
     pub code: &'a CodeCache,
+    /// Its global wave sync.
+    pub gws: &'a Gws,
     /// The outside.
     pub host: &'a dyn Host,
 }
@@ -171,6 +174,7 @@ impl Group {
             // A wave may have set MODE; the others of its group have their own.
             fp::set(head.mode);
             (head.lds, head.lds_len) = lds;
+            head.gws = env.gws;
             // SAFETY: only the lifetime changes; the pointer is followed during this turn alone, while `env` lives.
             head.host = Some(unsafe { std::mem::transmute::<&dyn Host, *const (dyn Host + 'static)>(env.host) });
         }

@@ -48,6 +48,7 @@ pub fn wave(
     w.ids = ids;
     w.stored = false;
     w.fault = None;
+    w.ticket = crate::gws::Ticket::None;
     w.mode = desc.rsrc1 >> 12 & 0xff
         | (desc.rsrc1 >> 21 & 1) << 8
         | (desc.rsrc1 >> 23 & 1) << 9

@@ -70,6 +70,10 @@ pub struct Wave {
     pub arg: u64,
     /// Group id, wave index, XCC.
     pub ids: Ids,
+    /// The GPU's global wave sync, during a turn.
+    pub gws: *const crate::gws::Gws,
+    /// What the wave waits for there.
+    pub ticket: crate::gws::Ticket,
     /// For `s_memtime` and friends: the outside, during a turn.
     pub host: Option<*const (dyn crate::group::Host + 'static)>,
 }

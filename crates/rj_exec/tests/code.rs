@@ -50,7 +50,7 @@ fn run(target: Target, code: &[u8]) -> Vec<u32> {
     let cache = CodeCache::new(target);
     let mut pool = Pool::default();
     let mut group = Group::new(&mut pool, &dispatch, [0; 3], &[]);
-    match group.run(&Env { space: &space, code: &cache, host: &Silent }) {
+    match group.run(&Env { space: &space, code: &cache, gws: &rj_exec::Gws::default(), host: &Silent }) {
         Progress::Done => {}
         other => panic!("{other:?}"),
     }

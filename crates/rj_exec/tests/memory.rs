@@ -41,8 +41,7 @@ const REFUSED: &[(&[Target], &[&str])] = &[
             "buffer_load_format_",
             "buffer_store_format_",
             "tbuffer_",
-            // The global wave sync of gfx9's cooperative kernels, ordered and ray-tracing hardware.
-            "ds_gws_",
+            // Ordered and ray-tracing hardware.
             "ds_bvh_stack_",
             "ds_ordered_count",
             "ds_add_gs_reg",

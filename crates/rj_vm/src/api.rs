@@ -186,4 +186,6 @@ pub struct Gpu {
     pub space: Arc<AddressSpace>,
     /// Lowered code.
     pub code: CodeCache,
+    /// Global wave sync.
+    pub gws: rj_exec::Gws,
 }

@@ -42,7 +42,7 @@ impl Machine {
             .iter()
             .map(|&config| {
                 let (space, code) = (Arc::new(AddressSpace::new()), CodeCache::new(config.target));
-                Arc::new(Gpu { config, space, code })
+                Arc::new(Gpu { config, space, code, gws: rj_exec::Gws::default() })
             })
             .collect();
         let core = Arc::new(Core::new(gpus, host, threads, bell));

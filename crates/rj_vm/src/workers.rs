@@ -120,7 +120,7 @@ impl Drop for Workers {
 
 fn turn(resident: &mut Resident, host: &dyn rj_exec::Host) -> Progress {
     let launch = &resident.launch;
-    let env = Env { space: &launch.gpu.space, code: &launch.gpu.code, host };
+    let env = Env { space: &launch.gpu.space, code: &launch.gpu.code, gws: &launch.gpu.gws, host };
     let _current = thread::Current::enter(&launch.dispatch);
     resident.group.run(&env)
 }

@@ -2,6 +2,7 @@
 
 use super::build::Lower;
 use super::{Flow, Refusal, Result};
+use crate::gws::{self, Action};
 use crate::memory::NONE;
 use crate::memory::sub::{self as bytes, kind as sub};
 use crate::memory::{atomic, atomic::Kind, direct, lds, scalar, space, vector};
@@ -322,6 +323,9 @@ fn rmw(l: &mut Lower<'_, '_>, i: &Inst, space: u8, t: &str) -> Result<()> {
 }
 
 fn ds(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
+    if let Some(what) = name.strip_prefix("GWS_") {
+        return gws(l, i, what);
+    }
     if i.is(Field::gds) {
         return Err(Refusal::Unsupported);
     }
@@ -429,6 +433,25 @@ fn ds(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
         _ => return ds_atomic(l, i, name),
     }
     Ok(Flow::On)
+}
+
+/// Global wave sync.
+fn gws(l: &mut Lower<'_, '_>, i: &Inst, what: &str) -> Result<Flow> {
+    let action = match what {
+        "INIT" => Action::Init,
+        "BARRIER" => Action::Barrier,
+        "SEMA_V" => Action::V,
+        "SEMA_BR" => Action::Br,
+        "SEMA_P" => Action::P,
+        "SEMA_RELEASE_ALL" => Action::ReleaseAll,
+        _ => return Err(Refusal::Unsupported),
+    };
+    let data = i.has(Field::data0);
+    let a = if data { plane(l, i, Field::data0)? } else { 0 };
+    let imm = action as u64 | (i.offset().cast_unsigned() & 63) << 8 | u64::from(data) << 16;
+    let next = l.next;
+    l.emit(gws::gws, next as u32, a, u32::from(i.len), (next >> 32) as u32, imm);
+    Ok(Flow::End)
 }
 
 fn size(name: &str) -> usize {
