@@ -227,7 +227,12 @@ pub fn run_kernel(run: OfflineRun) -> Result<OfflineResult, OfflineError> {
         };
     }
     let host = Arc::new(OfflineHost { started: Instant::now(), notes: Mutex::default() });
-    let gpu = Arc::new(Gpu { config: *config, space: Arc::new(space), code: CodeCache::new(config.target), gws: rj_exec::Gws::default() });
+    let gpu = Arc::new(Gpu {
+        config: *config,
+        space: Arc::new(space),
+        code: CodeCache::new(config.target),
+        gws: rj_exec::Gws::default(),
+    });
     let launch = launch_and_wait(dispatch, gpu, slots, threads, &host)?;
     if let Some(fault) = launch.take_fault() {
         return Err(OfflineError::Fault(fault));

@@ -41,14 +41,12 @@ pub struct Run<'a> {
     pub threads: usize,
     pub rsrc1: u32,
     pub data: Vec<u32>,
-    /// Bytes of private memory a wave.
-    pub scratch: u64,
 }
 
 impl<'a> Run<'a> {
     pub fn new(target: Target, listing: &'a str) -> Run<'a> {
         let data = vec![0; 1024];
-        Run { target, listing, groups: 1, items: 1, lds: 0, threads: 1, rsrc1: RSRC1, data, scratch: 0 }
+        Run { target, listing, groups: 1, items: 1, lds: 0, threads: 1, rsrc1: RSRC1, data }
     }
 
     /// The data afterwards.
