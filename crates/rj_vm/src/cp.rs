@@ -133,15 +133,13 @@ impl Processor {
                 bell.sleep(FOREVER);
             } else if rest == Step::Idle && self.leaving.is_empty() && last.elapsed() > SPIN {
                 // Armed first, then one more look, then sleep.
-                if armed {
-                    if bell.sleep(ARMED) {
-                        last = Instant::now();
-                    }
+                let rung = armed && bell.sleep(ARMED);
+                armed = armed || bell.arm();
+                if rung {
+                    last = Instant::now();
+                } else if armed {
+                    continue;
                 } else {
-                    armed = bell.arm();
-                    if armed {
-                        continue;
-                    }
                     bell.sleep(nap);
                     nap = (nap + nap / 4).min(UNARMED);
                 }
