@@ -2,11 +2,15 @@
 //! limits. Each program checks itself.
 #![cfg(feature = "rootfs")]
 
-use rj_e2e::{Rocm, emulate, hipcc, text};
+use rj_e2e::{Rocm, Setup, emulate_with, hipcc, text};
 
 fn check(gpu: &str, program: &str, options: &str) {
+    check_with(gpu, program, options, Setup::default());
+}
+
+fn check_with(gpu: &str, program: &str, options: &str, setup: Setup<'_>) {
     let exe = hipcc(Rocm::V7, program, &format!("{options} --offload-arch=gfx90a --offload-arch=gfx942"));
-    let o = emulate(Rocm::V7, gpu, &exe, "");
+    let o = emulate_with(Rocm::V7, gpu, &exe, "", setup);
     let said = text(&o);
     assert!(o.status.success() && said.contains(&format!("{program} OK")), "{program} on {gpu}: {}\n{said}", o.status);
 }
@@ -15,6 +19,13 @@ fn check(gpu: &str, program: &str, options: &str) {
 #[test]
 fn coop_mi300x() {
     check("mi300x", "coop", "-O2");
+}
+
+#[test]
+fn peers_of_one_machine() {
+    for gpu in ["mi300x", "mi210"] {
+        check_with(gpu, "peers", "-O2", Setup { config: "\"num_gpus\": 2", ..Setup::default() });
+    }
 }
 
 macro_rules! programs {
