@@ -15,24 +15,17 @@ fn check(rocm: Rocm, gpu: &str, program: &str, options: &str) {
 macro_rules! programs {
     ($($name:ident)*) => {$(
         mod $name {
-            #[test]
-            fn mi300x_o0() {
-                super::check(super::Rocm::V7, "mi300x", stringify!($name), &format!("-O0 {}", super::BOTH));
-            }
-            #[test]
-            fn mi300x_o2() {
-                super::check(super::Rocm::V7, "mi300x", stringify!($name), &format!("-O2 {}", super::BOTH));
-            }
-            #[test]
-            fn mi210_o0() {
-                super::check(super::Rocm::V7, "mi210", stringify!($name), &format!("-O0 {}", super::BOTH));
-            }
-            #[test]
-            fn mi210_o2() {
-                super::check(super::Rocm::V7, "mi210", stringify!($name), &format!("-O2 {}", super::BOTH));
-            }
+            programs! { @ $name mi300x mi300x_o0 "-O0" mi300x_o2 "-O2" mi300x_o3 "-O3" }
+            programs! { @ $name mi210 mi210_o0 "-O0" mi210_o2 "-O2" mi210_o3 "-O3" }
+        }
+    )*};
+    (@ $name:ident $gpu:ident $($test:ident $level:literal)*) => {$(
+        #[test]
+        fn $test() {
+            super::check(super::Rocm::V7, stringify!($gpu), stringify!($name), &format!("{} {}", $level, super::BOTH));
         }
     )*};
 }
 
 programs! { vadd saxpy matmul reduce histogram transpose mandelbrot copies streams }
+programs! { scan bitonic lanes }
