@@ -55,6 +55,9 @@ pub struct RunArgs {
     /// End the program if none of a running kernel's work-groups ends for so long; says where its waves are
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub watchdog: Option<u32>,
+    /// Keep a trace of faults, of kernel launches too, or of queues and memory too; its path is told at the end
+    #[arg(long, value_name = "LEVEL", value_parser = ["fault", "launch", "all"])]
+    pub trace_level: Option<String>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -35,6 +35,7 @@ pub(crate) fn main(cx: &Context, args: DemoArgs) -> Result<u8, Error> {
             workdir: None,
             cpu_thread_budget: args.cpu_thread_budget,
             watchdog: None,
+            trace_level: None,
             command: vec![cx.exe.clone().into(), "demo".into(), "--client".into()],
         },
     )?;

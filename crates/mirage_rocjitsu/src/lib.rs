@@ -54,9 +54,11 @@ impl Backend for Rocjitsu {
     }
 
     fn options(&self) -> &'static [OptionDef] {
+        const TRACE: &str = "what goes into rj.log: fault, launch or all";
         const WATCHDOG: &str = "seconds that a kernel may run without any of its work-groups ending";
         &[
             OptionDef { key: "cpu_thread_budget", kind: "int", help: "host threads that execute GPU code" },
+            OptionDef { key: "trace_level", kind: "string", help: TRACE },
             OptionDef { key: "watchdog", kind: "int", help: WATCHDOG },
         ]
     }

@@ -3,6 +3,7 @@
 //! Everything here reads files that users bring: bounds are checked, damage is an [`Error`], nothing panics. It knows
 //! no machine: loading means bytes at an address, not memory of a GPU.
 
+mod built_for;
 mod bundle;
 mod container;
 mod descriptor;
@@ -13,6 +14,7 @@ mod lines;
 mod metadata;
 mod target_id;
 
+pub use built_for::built_for;
 pub use container::{Entry, open, open_for};
 pub use descriptor::KernelDescriptor;
 pub use elf::{CodeObject, Kernel, Segment, Symbol, SymbolKind};

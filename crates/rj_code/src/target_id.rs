@@ -131,6 +131,19 @@ impl TargetId {
         TargetId { processor, xnack, sramecc }
     }
 
+    /// Whether a runtime takes this code for an emulated GPU of that target: its own or a generic processor (LLVM
+    /// AMDGPUUsage, "Generic processors"), error correction on where there is any, page faults not replayed.
+    pub fn fits(&self, target: Target) -> bool {
+        let generic: &[Target] = match self.processor.as_str() {
+            "gfx9-4-generic" => &[Target::Gfx942, Target::Gfx950],
+            "gfx11-generic" => &[Target::Gfx1100, Target::Gfx1151],
+            "gfx12-generic" => &[Target::Gfx1201],
+            _ => &[],
+        };
+        let processor = self.target() == Some(target) || generic.contains(&target);
+        processor && self.xnack != Feature::On && self.sramecc != Feature::Off
+    }
+
     /// The target whose instructions these are, if it is one of ours.
     pub fn target(&self) -> Option<Target> {
         Target::from_name(&self.processor)
@@ -164,6 +177,15 @@ mod tests {
         for other in ["host-x86_64-unknown-linux-gnu-", "", "gfx", "gfx942:what+", "nonsense gfx942"] {
             assert_eq!(TargetId::parse(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn code_fits_its_own_gpu_and_the_generic_ones() {
+        let fits = |id: &str, target| TargetId::parse(id).unwrap().fits(target);
+        assert!(fits("gfx942", Target::Gfx942) && fits("gfx942:sramecc+:xnack-", Target::Gfx942));
+        assert!(!fits("gfx942:xnack+", Target::Gfx942) && !fits("gfx90a:sramecc-", Target::Gfx90a));
+        assert!(!fits("gfx1100", Target::Gfx942) && !fits("gfx9-generic", Target::Gfx942));
+        assert!(fits("gfx9-4-generic", Target::Gfx950) && fits("gfx11-generic", Target::Gfx1151));
     }
 
     #[test]

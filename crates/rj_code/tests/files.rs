@@ -1,6 +1,6 @@
 //! Files as compilers make them, and the same files damaged.
 
-use rj_code::{CodeObject, Entry, Hidden, ValueKind, open, open_for};
+use rj_code::{CodeObject, Entry, Hidden, ValueKind, built_for, open, open_for};
 
 fn data(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -24,6 +24,17 @@ fn code_is_found_in_programs_bundles_and_plain_code_objects() {
     let (plain, packed) = (one("fat", "gfx942").code, one("fatz", "gfx942").code);
     let text = |code: &[u8]| CodeObject::parse(code).unwrap().kernels.iter().map(|k| k.entry).collect::<Vec<_>>();
     assert!(text(&plain) == text(&packed) && plain.len() == packed.len());
+}
+
+#[test]
+fn what_a_program_was_built_for_is_seen_without_its_code() {
+    let targets = |name: &str| -> Vec<Vec<String>> {
+        built_for(&data(name)).iter().map(|b| b.iter().map(|t| t.to_string()).collect()).collect()
+    };
+    assert_eq!(targets("fat"), [["gfx90a", "gfx942"]]);
+    assert_eq!(targets("fatz"), [["gfx90a", "gfx942"]]);
+    assert!(targets("vadd-gfx1250.co").is_empty());
+    assert!(built_for(b"no ELF file").is_empty() && built_for(&std::fs::read("/proc/self/exe").unwrap()).is_empty());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod snapshot;
 
-pub use snapshot::snapshot;
+pub use snapshot::{snapshot, trace_snapshot};
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::process::ExitStatusExt;

@@ -18,6 +18,31 @@ pub struct Config {
     /// The process ends if no work-group of a running kernel ends for so many seconds; none: never.
     #[serde(default)]
     pub watchdog: Option<u32>,
+    /// What goes into the trace: `fault`, `launch` (that and every kernel launch) or `all`; none: there is no trace.
+    #[serde(default)]
+    pub trace_level: Option<TraceName>,
+}
+
+/// Name of a trace level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TraceName {
+    /// What goes wrong.
+    Fault,
+    /// And every kernel launch.
+    Launch,
+    /// And queues, memory, ends of kernels.
+    All,
+}
+
+impl From<TraceName> for rj_vm::TraceLevel {
+    fn from(name: TraceName) -> Self {
+        match name {
+            TraceName::Fault => rj_vm::TraceLevel::Fault,
+            TraceName::Launch => rj_vm::TraceLevel::Launch,
+            TraceName::All => rj_vm::TraceLevel::All,
+        }
+    }
 }
 
 fn one() -> u32 {
@@ -60,7 +85,10 @@ mod tests {
     #[test]
     fn a_configuration_names_the_gpu_and_has_defaults() {
         let c = Config::parse(r#"{"gpu": "MI300X", "later": {"x": 1}}"#).unwrap();
-        assert_eq!(c, Config { gpu: "MI300X".into(), num_gpus: 1, cpu_thread_budget: None, watchdog: None });
+        assert_eq!(
+            c,
+            Config { gpu: "MI300X".into(), num_gpus: 1, cpu_thread_budget: None, watchdog: None, trace_level: None }
+        );
         assert!(Config::parse(r#"{"gpu": "MI300X", "num_gpus": 0}"#).is_err());
         assert!(Config::parse("{}").is_err());
     }

@@ -2,11 +2,12 @@
 
 use crate::allocs::Allocs;
 use crate::events::Events;
+use crate::trace::Trace;
 use crate::{Counts, loaded, raw, record};
-use rj_vm::{CodeFile, Host, MemoryFault};
+use rj_vm::{CodeFile, Host, MemoryFault, TraceLevel};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// Fault reports kept for the record.
 const FAULTS: usize = 32;
@@ -20,6 +21,8 @@ pub struct Shared {
     pub allocs: Allocs,
     /// Address of the runtime's list of loaded code objects; 0 if it did not tell.
     pub r_debug: AtomicU64,
+    /// The trace, if there is one.
+    pub trace: OnceLock<Trace>,
     counts: Mutex<Counts>,
     said: Mutex<BTreeSet<String>>,
 }
@@ -71,13 +74,25 @@ impl Host for Shared {
                 counts.faults.push(text.to_string());
             }
         }
+        self.trace(TraceLevel::Fault, text);
         say(text);
         record::changed();
     }
 
     fn note(&self, text: &str) {
         if self.said.lock().unwrap_or_else(|e| e.into_inner()).insert(text.to_string()) {
+            self.trace(TraceLevel::Fault, text);
             say(text);
+        }
+    }
+
+    fn traces(&self, level: TraceLevel) -> bool {
+        self.trace.get().is_some_and(|t| t.wants(level))
+    }
+
+    fn trace(&self, level: TraceLevel, text: &str) {
+        if let Some(t) = self.trace.get() {
+            t.write(level, text);
         }
     }
 

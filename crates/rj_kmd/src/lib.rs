@@ -21,6 +21,7 @@ mod raw;
 pub mod record;
 pub mod sysfs;
 pub mod topology;
+mod trace;
 pub mod user;
 
 pub use config::{Config, ConfigError};

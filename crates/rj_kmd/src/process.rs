@@ -8,10 +8,13 @@ use crate::heap::{Heap, PAGE};
 use crate::host::Shared;
 use crate::kfd::memory::{DOORBELLS, Object};
 use crate::kfd::svm::{Bounds, Svm};
+use crate::trace::Trace;
 use crate::{Config, ConfigError, Counts, Errno, GpuInstance, MemUsage, drm, hostfd, kfd, raw, sysfs};
-use rj_vm::{GpuConfig, Machine};
+use rj_hw::Gpu;
+use rj_vm::{GpuConfig, Host, Machine, TraceLevel};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::RawFd;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -199,6 +202,31 @@ impl Process {
             state: Mutex::new(state),
         };
         Ok(Arc::new(Process { driver }))
+    }
+
+    /// Writes a trace into this file from now on, if the configuration asks for one.
+    pub fn start_trace(&self, cfg: &Config, file: &Path) {
+        let Some(level) = cfg.trace_level else { return };
+        match Trace::open(level.into(), file) {
+            Ok(trace) => {
+                let _ = self.driver.shared.trace.set(trace);
+                for g in &self.driver.gpus {
+                    let line = format!("vm online: agent {} {}", g.gpu.agent, g.gpu.target.name());
+                    self.trace(TraceLevel::Fault, &line);
+                }
+            }
+            Err(e) => self.driver.shared.note(&format!("no trace: {}: error {}", file.display(), e.0)),
+        }
+    }
+
+    /// Adds lines to the trace.
+    pub fn trace(&self, level: TraceLevel, text: &str) {
+        self.driver.shared.trace(level, text);
+    }
+
+    /// The model of the GPUs.
+    pub fn gpu(&self) -> Option<&'static Gpu> {
+        self.driver.gpus.first().map(|g| g.gpu)
     }
 
     /// Opens /dev/kfd.

@@ -141,12 +141,26 @@ pub fn mapped(at: u64, len: u64) -> bool {
     unsafe { libc::syscall(libc::SYS_msync, at, len, libc::MS_ASYNC) == 0 }
 }
 
+/// Opens a file to append to, made for its owner alone if it is not there.
+pub fn append(path: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
+    let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
+    // SAFETY: the path is a C string; the result is a new fd or -1.
+    let fd = check(unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0o600) })?;
+    // SAFETY: a new fd that nobody else has.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
 /// Writes all of `text` to standard error.
 pub fn stderr(text: &str) {
+    write_all(2, text);
+}
+
+/// Writes all of `text`, as far as the file takes it.
+pub fn write_all(fd: RawFd, text: &str) {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         // SAFETY: `rest` is valid for its length.
-        match check(unsafe { libc::syscall(libc::SYS_write, 2, rest.as_ptr(), rest.len()) }) {
+        match check(unsafe { libc::syscall(libc::SYS_write, fd, rest.as_ptr(), rest.len()) }) {
             Ok(n) if n > 0 => rest = &rest[n.min(rest.len())..],
             Err(Errno(libc::EINTR)) => {}
             _ => return,

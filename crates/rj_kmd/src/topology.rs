@@ -90,7 +90,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn config(gpu: &str, num_gpus: u32) -> Config {
-        Config { gpu: gpu.into(), num_gpus, cpu_thread_budget: None, watchdog: None }
+        Config { gpu: gpu.into(), num_gpus, cpu_thread_budget: None, watchdog: None, trace_level: None }
     }
 
     #[test]

@@ -14,7 +14,14 @@ const HOST: Host = Host { cpus: 16, memory: 64 << 30, cpu_mhz: 3000 };
 const USAGE: MemUsage = MemUsage { vram: 0x20_0000, gtt: 0x1000 };
 
 fn gpus(name: &str, num_gpus: u32) -> Vec<GpuInstance> {
-    GpuInstance::all_of(&Config { gpu: name.into(), num_gpus, cpu_thread_budget: None, watchdog: None }).unwrap()
+    GpuInstance::all_of(&Config {
+        gpu: name.into(),
+        num_gpus,
+        cpu_thread_budget: None,
+        watchdog: None,
+        trace_level: None,
+    })
+    .unwrap()
 }
 
 /// The tree as text: one paragraph a file, one line any other entry.

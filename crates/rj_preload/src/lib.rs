@@ -17,6 +17,8 @@ mod exports;
 #[cfg(not(test))]
 mod fds;
 #[cfg(not(test))]
+mod images;
+#[cfg(not(test))]
 mod init;
 #[cfg(not(test))]
 mod next;

@@ -41,7 +41,10 @@ pub fn write() {
 pub fn at_exit() {
     let Some(dir) = init::RECORD_DIR.get() else { return };
     let errno = sys::errno();
-    if state::get().is_some() {
+    if let Some(state) = state::get() {
+        if state.process.counts().dispatches == 0 {
+            crate::images::libraries(state);
+        }
         write();
     } else if init::LOADED_BY.load(std::sync::atomic::Ordering::Relaxed) == sys::getpid()
         && init::RUNTIME_DIR.get().is_some()

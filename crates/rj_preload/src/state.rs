@@ -78,10 +78,20 @@ fn make(page: &'static Page, tree: &Tree) -> Result<&'static State, Errno> {
     let state = Box::new(State { pid, process, fds, opened_at: SystemTime::now() });
     let state: &'static State = Box::leak(state);
     page.state.store(std::ptr::from_ref(state).cast_mut(), Ordering::Release);
+    process_trace(state, tree);
     rj_kmd::record::on_change(crate::record::write);
     crate::signals::install();
     crate::record::write();
+    crate::images::program(state);
     Ok(state)
+}
+
+/// The trace lies beside the directory of records, in the exec's own; without one in the session's.
+fn process_trace(state: &State, tree: &Tree) {
+    let exec = crate::init::RECORD_DIR.get().and_then(|d| d.parent());
+    if let Some(dir) = exec.or(crate::init::RUNTIME_DIR.get()) {
+        state.process.start_trace(&tree.config, &dir.join("rj.log"));
+    }
 }
 
 fn page() -> Result<&'static Page, Errno> {

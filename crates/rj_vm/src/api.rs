@@ -144,6 +144,17 @@ pub struct Counters {
     pub faults: u64,
 }
 
+/// How much of what happens goes into a trace; each level has all of those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TraceLevel {
+    /// What goes wrong.
+    Fault,
+    /// Kernel launches.
+    Launch,
+    /// Queues, memory, ends of kernels.
+    All,
+}
+
 /// A loaded code object as its file, and an address in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeFile {
@@ -167,6 +178,12 @@ pub trait Host: Send + Sync {
     fn note(&self, text: &str);
     /// Records the name of something refused (instruction, packet, register) for the process record.
     fn unsupported(&self, name: &str);
+    /// Whether lines of this level are traced: else nothing need be said.
+    fn traces(&self, _level: TraceLevel) -> bool {
+        false
+    }
+    /// Adds lines to the trace.
+    fn trace(&self, _level: TraceLevel, _text: &str) {}
     /// The file of the code object that is loaded at an address, for reports.
     fn code_file(&self, _pc: u64) -> Option<CodeFile> {
         None

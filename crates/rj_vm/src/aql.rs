@@ -1,7 +1,7 @@
 //! An AQL queue: takes packets in order, starts kernels, holds packets back where barriers say so, completes and
 //! retires. The rules are engine-abi's "AQL queues", "Signals and events" and "When things go wrong".
 
-use crate::api::{Gpu, QueueDesc, QueueUpdate};
+use crate::api::{Gpu, QueueDesc, QueueUpdate, TraceLevel};
 use crate::core::{Core, Stats};
 use crate::dispatch::{self, Failure};
 use crate::explain;
@@ -132,6 +132,10 @@ impl AqlQueue {
                     return Err(Stop::GivenUp);
                 }
                 Stats::add(&core.stats.dispatches, 1);
+                if core.host.traces(TraceLevel::All) {
+                    core.host
+                        .trace(TraceLevel::All, &explain::ended(map, &launch, core.host.clock().saturating_sub(start)));
+                }
                 signal::complete(map, &*core.host, completion, start, core.host.clock()).what("completion signal")?;
                 if scratch && !self.flight.iter().any(|f| f.launch.is_some() && f.scratch) {
                     self.scratch.ended(map, &*core.host)?;
@@ -259,6 +263,9 @@ impl AqlQueue {
         let bell = core.bell.clone();
         let start = core.host.clock();
         let launch = Launch::new(d, self.gpu.clone(), slots, Box::new(move || bell.wake()));
+        if core.host.traces(TraceLevel::Launch) {
+            core.host.trace(TraceLevel::Launch, &explain::launched(map, &launch.dispatch));
+        }
         let waves = launch.total().saturating_mul(u64::from(launch.dispatch.waves_per_group()));
         let mut begun = Vec::new();
         if waves <= SMALL && !core.workers.busy() {

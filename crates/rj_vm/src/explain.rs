@@ -4,7 +4,7 @@
 use crate::core::{Core, Stats};
 use crate::launch::Launch;
 use crate::symbols;
-use rj_exec::{AddressSpace, Fault, Snapshot};
+use rj_exec::{AddressSpace, Dispatch, Fault, Snapshot};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The name of the kernel whose descriptor lies at `object`, as its author wrote it.
@@ -30,6 +30,22 @@ pub fn source(core: &Core, pc: u64) -> Vec<String> {
         None => format!("{}:{}", f.file, f.line),
     };
     frames.iter().map(line).collect()
+}
+
+/// A kernel launch, as the trace has it.
+pub fn launched(map: &Snapshot, d: &Dispatch) -> String {
+    let ([gx, gy, gz], [bx, by, bz]) = (d.groups(), d.group);
+    let name = kernel(map, d.object).unwrap_or_else(|| d.name.clone());
+    let (lds, private) = (d.lds_size, d.private_size);
+    format!("kernel launch: grid=({gx},{gy},{gz}) block=({bx},{by},{bz}) lds={lds} scratch={private} kernel={name}")
+}
+
+/// A kernel's end, as the trace has it; `ticks` of 10 ns.
+pub fn ended(map: &Snapshot, launch: &Launch, ticks: u64) -> String {
+    let name = kernel(map, launch.dispatch.object).unwrap_or_else(|| launch.dispatch.name.clone());
+    let (groups, instructions) = (launch.finished(), launch.instructions());
+    let us = ticks / 100;
+    format!("kernel end: groups={groups} wave_instructions={instructions} us={us} kernel={name}")
 }
 
 /// Work-groups that a watchdog's report shows.

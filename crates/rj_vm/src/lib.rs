@@ -25,6 +25,7 @@ mod workers;
 
 pub use api::{
     CodeFile, Counters, Gpu, GpuConfig, Host, MemoryFault, QueueDesc, QueueError, QueueId, QueueKind, QueueUpdate,
+    TraceLevel,
 };
 pub use machine::Machine;
 pub use thread::host_fault;

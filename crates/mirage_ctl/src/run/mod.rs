@@ -11,6 +11,7 @@ use crate::context::{Context, env};
 use crate::screen;
 use mirage_core::backend::{self, Backend};
 use mirage_core::defs::{EmulatorDef, TopologyDef};
+use mirage_core::files::make_dirs;
 use mirage_core::gpu_record::GpuSummary;
 use mirage_core::session::{Request, Session};
 use mirage_core::{Error, sweep};
@@ -46,6 +47,9 @@ pub(crate) fn run(cx: &Context, args: RunArgs) -> Result<(u8, GpuSummary), Error
     if let Some(seconds) = args.watchdog {
         options.insert("watchdog".to_string(), seconds.into());
     }
+    if let Some(level) = &args.trace_level {
+        options.insert("trace_level".to_string(), level.as_str().into());
+    }
     let topology = TopologyDef { num_nodes: 1, gpus_per_node: 1, agent: gpu.agent.clone() };
     let emulator = EmulatorDef { emulator: backend.name().into(), options, topology };
     let request = Request { profile, emulator: emulator.clone(), workdir: &workdir, argv: &args.command };
@@ -67,6 +71,7 @@ pub(crate) fn run(cx: &Context, args: RunArgs) -> Result<(u8, GpuSummary), Error
         }
         Ok(code)
     });
+    let kept = args.trace_level.as_ref().map(|_| keep_trace(cx, &session));
     let removed = session.remove();
     let code = finished?;
     // What was left was killed; a directory that stays is worth an error even after a good run.
@@ -74,8 +79,28 @@ pub(crate) fn run(cx: &Context, args: RunArgs) -> Result<(u8, GpuSummary), Error
         sweep::end_processes(&key);
         screen::error(&e, false);
     }
+    if let Some(kept) = kept {
+        match kept {
+            Ok(Some(path)) => screen::say(&format!("trace: {}", path.display())),
+            Ok(None) => screen::say("trace: none, no GPU was opened"),
+            Err(e) => screen::error(&e, false),
+        }
+    }
     tell(cx, code, backend, &gpu_used);
     Ok((code, gpu_used))
+}
+
+/// Moves the exec's rj.log to where logs are kept: the session's directory is about to go.
+fn keep_trace(cx: &Context, session: &Session) -> Result<Option<PathBuf>, Error> {
+    let from = session.node_dir().join("rj.log");
+    if !from.exists() {
+        return Ok(None);
+    }
+    let dir = cx.roots.state.join("log").join(&session.def.id).join("e-000000/0");
+    make_dirs(&dir)?;
+    let to = dir.join("rj.log");
+    std::fs::copy(&from, &to).map_err(|e| Error::io("write", &to, e))?;
+    Ok(Some(to))
 }
 
 /// The command before the emulator had its say.

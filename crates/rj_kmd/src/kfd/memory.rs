@@ -7,6 +7,7 @@ use crate::heap::PAGE;
 use crate::process::{Driver, State};
 use crate::{Errno, user};
 use rj_exec::Region;
+use rj_vm::{Host, TraceLevel};
 
 const VRAM: u32 = 1;
 const GTT: u32 = 1 << 1;
@@ -92,9 +93,17 @@ pub fn alloc(driver: &Driver, state: &mut State, a: &mut Args) -> Result<(), Err
 pub fn add(driver: &Driver, state: &mut State, object: Object) -> u64 {
     state.next_handle += 1;
     let handle = u64::from(driver.gpus[object.gpu].gpu_id()) << 32 | state.next_handle;
+    trace(driver, "allocated", &object);
     driver.shared.allocs.made(handle, object.va, object.size, kind(&object));
     state.objects.insert(handle, object);
     handle
+}
+
+fn trace(driver: &Driver, what: &str, object: &Object) {
+    if driver.shared.traces(TraceLevel::All) {
+        let (va, size, memory, gpu) = (object.va, object.size, kind(object).memory, object.gpu);
+        driver.shared.trace(TraceLevel::All, &format!("memory {what}: {va:#x} size={size} gpu={gpu} {memory}"));
+    }
 }
 
 /// The object in a person's words.
@@ -120,6 +129,7 @@ pub fn free(driver: &Driver, state: &mut State, handle: u64) -> Result<(), Errno
     }
     let Some(object) = state.objects.remove(&handle) else { return Err(Errno::EINVAL) };
     driver.shared.allocs.freed(handle, object.va);
+    trace(driver, "freed", &object);
     match object.backing {
         Backing::Bo(bo) => state.bo_put(driver, bo),
         Backing::User(_) => state.user_bytes -= object.size,

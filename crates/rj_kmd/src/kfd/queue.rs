@@ -4,7 +4,7 @@ use super::memory::doorbell_offset;
 use super::{Args, gpu};
 use crate::process::{Driver, State};
 use crate::{Errno, record, user};
-use rj_vm::{QueueDesc, QueueError, QueueId, QueueKind, QueueUpdate};
+use rj_vm::{Host, QueueDesc, QueueError, QueueId, QueueKind, QueueUpdate, TraceLevel};
 
 fn errno(driver: &Driver, e: &QueueError) -> Errno {
     use rj_vm::Host;
@@ -55,6 +55,9 @@ pub fn create(driver: &Driver, a: &mut Args) -> Result<(), Errno> {
             state.queues.insert(id, (g, slot));
             drop(state);
             driver.shared.counts().queues += 1;
+            driver
+                .shared
+                .trace(TraceLevel::All, &format!("queue created: {id} {kind:?} gpu={g} bytes={}", desc.ring_bytes));
             a.set32(52, id);
             a.set64(24, doorbell_offset(driver.gpus[g].gpu_id()) | (u64::from(slot) * 8));
             record::changed();
@@ -73,6 +76,7 @@ pub fn destroy(driver: &Driver, a: &Args) -> Result<(), Errno> {
     let id = a.u32(0);
     known(&driver.state(), id)?;
     driver.machine.destroy_queue(QueueId(id)).map_err(|e| errno(driver, &e))?;
+    driver.shared.trace(TraceLevel::All, &format!("queue destroyed: {id}"));
     let mut state = driver.state();
     if let Some(slot) = state.queues.remove(&id) {
         state.slots.remove(&slot);
