@@ -15,12 +15,6 @@ fn check_with(gpu: &str, program: &str, options: &str, setup: Setup<'_>) {
     assert!(o.status.success() && said.contains(&format!("{program} OK")), "{program} on {gpu}: {}\n{said}", o.status);
 }
 
-/// Grid sync of MI210 is the global wave sync, which is not there yet.
-#[test]
-fn coop_mi300x() {
-    check("mi300x", "coop", "-O2");
-}
-
 #[test]
 fn peers_of_one_machine() {
     for gpu in ["mi300x", "mi210"] {
@@ -51,6 +45,7 @@ programs! {
     order "-O0"
     vmm "-O2"
     graphs "-O2"
+    coop "-O2"
     rtc "-O2 -lhiprtc"
     ipc "-O2"
     many "-O2"
