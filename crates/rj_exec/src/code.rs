@@ -10,7 +10,7 @@ use crate::wave::{CONSTS, STEMP};
 use rj_isa::Target;
 use std::collections::HashMap;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Slots for constants that code may intern; what finds no slot costs a micro-op at each use.
@@ -180,13 +180,22 @@ impl Code {
     }
 }
 
+fn next_stamp() -> u64 {
+    STAMPS.fetch_add(1, Ordering::Relaxed)
+}
+
 /// Decoded and lowered code of one GPU's address space. Shared by all threads.
 #[derive(Debug)]
 pub struct CodeCache {
     target: Target,
     backend: Backend,
     regions: Mutex<Vec<Arc<Code>>>,
+    /// See [`CodeCache::stamp`].
+    stamp: AtomicU64,
 }
+
+/// Stamps of all caches.
+static STAMPS: AtomicU64 = AtomicU64::new(1);
 
 impl CodeCache {
     /// An empty cache.
@@ -196,7 +205,13 @@ impl CodeCache {
 
     /// An empty cache that lowers for that backend, which the CPU must have.
     pub fn with_backend(target: Target, backend: Backend) -> CodeCache {
-        CodeCache { target, backend, regions: Mutex::default() }
+        CodeCache { target, backend, regions: Mutex::default(), stamp: AtomicU64::new(next_stamp()) }
+    }
+
+    /// A number that no other cache has or had, and that changes with each invalidation: what was found under it may
+    /// be used again without asking.
+    pub fn stamp(&self) -> u64 {
+        self.stamp.load(Ordering::Acquire)
     }
 
     /// The target whose instructions it decodes.
@@ -225,12 +240,14 @@ impl CodeCache {
     pub fn invalidate(&self, va: u64, len: u64) {
         let end = va.saturating_add(len);
         self.lock().retain(|c| c.region.end() <= va || c.region.va >= end);
+        self.stamp.store(next_stamp(), Ordering::Release);
     }
 
     /// Drops what lies in regions that are no longer mapped as they were.
     pub fn revalidate(&self, space: &AddressSpace) {
         let snap = space.snapshot();
         self.lock().retain(|c| snap.find(c.region.va).is_some_and(|r| *r == c.region));
+        self.stamp.store(next_stamp(), Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Code>>> {

@@ -5,7 +5,7 @@ use crate::dispatch::Dispatch;
 use crate::fault::{Fault, FaultKind};
 use crate::gws::Gws;
 use crate::init;
-use crate::mem::{AddressSpace, Snapshot};
+use crate::mem::{AddressSpace, Snapshot, Tlb};
 use crate::uop;
 use crate::wave::{Block, Ids, Wave};
 use std::sync::Arc;
@@ -56,6 +56,36 @@ pub enum Progress {
 pub struct Pool {
     blocks: Vec<Block>,
     lds: Vec<Vec<u8>>,
+    found: Vec<Box<Found>>,
+}
+
+/// What a thread's groups looked up and need not look up again.
+#[derive(Debug, Default)]
+struct Found {
+    tlb: Tlb,
+    /// Code of a cache that had this stamp.
+    code: Option<(u64, Arc<Code>)>,
+}
+
+impl Found {
+    fn follow(&mut self, snap: &Arc<Snapshot>) {
+        if self.tlb.follow(snap) {
+            self.code = None;
+        }
+    }
+
+    fn code(&mut self, cache: &CodeCache, pc: u64, snap: &Snapshot) -> Result<Arc<Code>, FaultKind> {
+        let stamp = cache.stamp();
+        if let Some((s, code)) = &self.code
+            && *s == stamp
+            && code.holds(pc)
+        {
+            return Ok(code.clone());
+        }
+        let code = cache.find(pc, snap)?;
+        self.code = Some((stamp, code.clone()));
+        Ok(code)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +114,7 @@ pub struct Group {
     id: [u32; 3],
     waves: Vec<Slot>,
     lds: Vec<u8>,
+    found: Box<Found>,
     snap: Option<(u64, Arc<Snapshot>)>,
 }
 
@@ -106,7 +137,15 @@ impl Group {
         lds.clear();
         // Slack, so that a vector read at the end stays inside.
         lds.resize(dispatch.lds_bytes() as usize + 64, 0);
-        Group { instructions: 0, dispatch: dispatch.clone(), id, waves, lds, snap: None }
+        Group {
+            instructions: 0,
+            dispatch: dispatch.clone(),
+            id,
+            waves,
+            lds,
+            found: pool.found.pop().unwrap_or_default(),
+            snap: None,
+        }
     }
 
     /// Runs the waves in turn until all have ended, all wait, or one faults.
@@ -170,7 +209,8 @@ impl Group {
         {
             let head = self.waves[i].block.wave();
             head.snap = Arc::as_ptr(&snap);
-            head.hot_len = 0;
+            self.found.follow(&snap);
+            head.tlb = &raw mut self.found.tlb;
             // A wave may have set MODE; the others of its group have their own.
             fp::set(head.mode);
             (head.lds, head.lds_len) = lds;
@@ -186,7 +226,7 @@ impl Group {
                 Some(c) if c.holds(pc) => c,
                 _ => {
                     slot.consts = 0;
-                    match env.code.find(pc, &snap) {
+                    match self.found.code(env.code, pc, &snap) {
                         Ok(c) => slot.code.insert(c),
                         Err(kind) => return Err(self.report(i, kind, None, None)),
                     }
@@ -207,7 +247,10 @@ impl Group {
                 unsafe {
                     let r = ((*u).h)(u, w);
                     if r != uop::NEXT {
-                        break r;
+                        if r < uop::RUN {
+                            break r;
+                        }
+                        u = u.add((r - uop::RUN) as usize);
                     }
                     u = u.add(1);
                 }
@@ -247,8 +290,8 @@ impl Group {
                     // SAFETY: as above.
                     unsafe {
                         (*w).snap = Arc::as_ptr(&snap);
-                        (*w).hot_len = 0;
                     }
+                    self.found.follow(&snap);
                 }
             }
         }
@@ -302,6 +345,7 @@ impl Group {
     pub fn recycle(self, pool: &mut Pool) {
         pool.blocks.extend(self.waves.into_iter().map(|s| s.block));
         pool.lds.push(self.lds);
+        pool.found.push(self.found);
     }
 }
 

@@ -31,14 +31,17 @@ pub fn wave(
     let ids_in = desc.rsrc2 >> 11 & 3;
     {
         let v0 = block.plane(0);
-        for lane in 0..lanes {
-            let flat = first + lane;
-            let x = flat % size[0];
-            let y = flat / size[0] % size[1];
-            let z = flat / (size[0] * size[1]);
-            let y = if ids_in >= 1 { y } else { 0 };
-            let z = if ids_in >= 2 { z } else { 0 };
-            v0[lane as usize] = x | y << 10 | z << 20;
+        let (mut x, mut y, mut z) = (first % size[0], first / size[0] % size[1], first / (size[0] * size[1]));
+        let keep = [0x3ff, 0xf_ffff, u32::MAX, u32::MAX][ids_in as usize];
+        for v in &mut v0[..lanes as usize] {
+            *v = (x | y << 10 | z << 20) & keep;
+            x += 1;
+            if x == size[0] {
+                (x, y) = (0, y + 1);
+                if y == size[1] {
+                    (y, z) = (0, z + 1);
+                }
+            }
         }
     }
     let w = block.wave();

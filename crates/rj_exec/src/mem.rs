@@ -152,6 +152,47 @@ impl Snapshot {
     }
 }
 
+/// Where regions were found before: a small table that a thread keeps from group to group.
+#[derive(Debug, Default)]
+pub struct Tlb {
+    entries: [Hot; 32],
+    /// The map that the entries are of.
+    of: Option<Arc<Snapshot>>,
+}
+
+/// A region that was found: addresses below `len` from `va` are at `host`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hot {
+    /// First address.
+    pub va: u64,
+    /// Bytes; 0: no region.
+    pub len: u64,
+    /// Host address of `va`.
+    pub host: usize,
+    /// Loads are allowed.
+    pub read: bool,
+    /// Stores are allowed.
+    pub write: bool,
+}
+
+impl Tlb {
+    /// The entry for an address: neighbouring 2 MiB pieces have different ones.
+    #[inline(always)]
+    pub fn entry(&mut self, va: u64) -> &mut Hot {
+        &mut self.entries[((va >> 21 ^ va >> 26) & 31) as usize]
+    }
+
+    /// Forgets what is not of this map; true if it is another than before.
+    pub fn follow(&mut self, snap: &Arc<Snapshot>) -> bool {
+        let other = !self.of.as_ref().is_some_and(|s| Arc::ptr_eq(s, snap));
+        if other {
+            self.entries = Default::default();
+            self.of = Some(snap.clone());
+        }
+        other
+    }
+}
+
 /// One GPU's address space in one process.
 #[derive(Default, Debug)]
 pub struct AddressSpace {

@@ -2,7 +2,7 @@
 //! an implementation of one of the traits here (`ops/`).
 
 use crate::lanes::{Avx2, Avx512, Backend, Lanes, Scalar};
-use crate::uop::{Handler, NEXT, Uop, at, rd, rd64, wr64};
+use crate::uop::{Handler, NEXT, RUN, Uop, at, rd, rd64, wr64};
 use crate::wave::Wave;
 
 /// One 32-bit source.
@@ -132,17 +132,21 @@ unsafe fn bin<O: Bin, L: Lanes, const SA: bool, const SB: bool>(u: *const Uop, w
     }
 }
 
+/// Does as many micro-ops of the same handler in a row as `imm` says, besides the first.
 #[inline(always)]
 unsafe fn tri<O: Tri, L: Lanes, const SA: bool, const SB: bool, const SC: bool>(u: *const Uop, w: *mut Wave) -> u32 {
     // SAFETY: the handler's contract.
     unsafe {
-        let u = &{ *u };
         let exec = (*w).exec();
-        for i in 0..4 {
-            let r = O::f::<L>(src::<L, SA>(w, u.a, i), src::<L, SB>(w, u.b, i), src::<L, SC>(w, u.c, i));
-            L::store_mask(at(w, u.d).add(16 * i), r, lanes16(exec, i));
+        let more = (*u).imm as usize;
+        for k in 0..=more {
+            let [d, a, b, c] = Uop::offsets(u.add(k));
+            for i in 0..4 {
+                let r = O::f::<L>(src::<L, SA>(w, a, i), src::<L, SB>(w, b, i), src::<L, SC>(w, c, i));
+                L::store_mask(at(w, d).add(16 * i), r, lanes16(exec, i));
+            }
         }
-        NEXT
+        if more == 0 { NEXT } else { RUN + more as u32 }
     }
 }
 
@@ -204,6 +208,35 @@ unsafe fn wide<O: Wide, L: Lanes, const A: u8, const B: u8, const C: u8>(u: *con
             if O::D == 64 {
                 L::store_mask(at(w, u.d).add(64 + 16 * i), hi, m);
             }
+        }
+        NEXT
+    }
+}
+
+/// `d = (a << n) + c` in 64 bits, n the scalar `b` (counts above 4 shift everything out). Halves are added with a
+/// carry: quicker than putting the planes' dwords together.
+#[inline(always)]
+unsafe fn shift_add<L: Lanes, const SA: bool, const SC: bool>(u: *const Uop, w: *mut Wave) -> u32 {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let u = &{ *u };
+        let exec = (*w).exec();
+        let n = rd(w, u.b) & 7;
+        let upper = |off: u32, scalar: bool| off + if scalar { 4 } else { 256 };
+        for i in 0..4 {
+            let (mut lo, mut hi) = (src::<L, SA>(w, u.a, i), src::<L, SA>(w, upper(u.a, SA), i));
+            if n > 4 {
+                (lo, hi) = (L::splat(0), L::splat(0));
+            } else if n != 0 {
+                hi = L::or(L::shl(hi, L::splat(n)), L::shr(lo, L::splat(32 - n)));
+                lo = L::shl(lo, L::splat(n));
+            }
+            let (clo, chi) = (src::<L, SC>(w, u.c, i), src::<L, SC>(w, upper(u.c, SC), i));
+            let sum = L::add(lo, clo);
+            let carry = L::select(L::lt_u(sum, clo), L::splat(1), L::splat(0));
+            let m = lanes16(exec, i);
+            L::store_mask(at(w, u.d).add(16 * i), sum, m);
+            L::store_mask(at(w, u.d).add(64 + 16 * i), L::add(L::add(hi, chi), carry), m);
         }
         NEXT
     }
@@ -298,3 +331,5 @@ trio!(/// Handler of an addition or subtraction with carry.
     carry_h = carry [O: Carry] []);
 trio!(/// Handler of a select by mask.
     choose_h = choose [] [SA: bool, SB: bool]);
+trio!(/// Handler of a 64-bit shift by a scalar and addition.
+    shift_add_h = shift_add [] [SA: bool, SC: bool]);

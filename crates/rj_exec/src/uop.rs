@@ -22,6 +22,8 @@ pub const SLEEP: u32 = 4;
 pub const FAULT: u32 = 5;
 /// `s_sendmsg` interrupt with event id `arg`; go on at `pc`.
 pub const MESSAGE: u32 = 6;
+/// Plus n: the n micro-ops behind this one are done, too. Above all other answers.
+pub const RUN: u32 = 1 << 16;
 
 /// A micro-op.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +44,19 @@ pub struct Uop {
 }
 
 const _: () = assert!(size_of::<Uop>() == 32);
+
+impl Uop {
+    /// `d`, `a`, `b` and `c` with two loads: a handler that does little else waits for the load ports.
+    ///
+    /// # Safety
+    /// `u` must point to a micro-op.
+    #[inline(always)]
+    pub unsafe fn offsets(u: *const Uop) -> [u32; 4] {
+        // SAFETY: the caller's; the fields lie side by side (`repr(C)`), 8-byte aligned behind a pointer.
+        let [da, bc] = unsafe { (&raw const (*u).d).cast::<[u64; 2]>().read_volatile() };
+        [da as u32, (da >> 32) as u32, bc as u32, (bc >> 32) as u32]
+    }
+}
 
 /// The dwords at a byte offset of the block.
 ///

@@ -5,7 +5,7 @@
 
 use crate::fault::FaultKind;
 use crate::lanes::Backend;
-use crate::mem::Snapshot;
+use crate::mem::{Snapshot, Tlb};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
 /// Dwords in the scalar file.
@@ -38,16 +38,8 @@ pub struct Wave {
     pub mode: u32,
     /// Where the wave goes on once its block has ended.
     pub pc: u64,
-    /// The last region that an access found: addresses below `hot_len` from `hot_va` are at `hot_host`.
-    pub hot_va: u64,
-    /// See `hot_va`; 0 if there is none.
-    pub hot_len: u64,
-    /// See `hot_va`.
-    pub hot_host: usize,
-    /// Stores are allowed there.
-    pub hot_write: bool,
-    /// A load was checked there.
-    pub hot_read: bool,
+    /// Regions that accesses found, during a turn.
+    pub tlb: *mut Tlb,
     /// The wave has stored since its last fence.
     pub stored: bool,
     /// 32 or 64.

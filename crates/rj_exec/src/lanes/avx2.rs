@@ -324,6 +324,10 @@ impl Lanes for Avx2 {
     d2! {
         add64 |a, b| _mm256_add_epi64(a, b);
         sub64 |a, b| _mm256_sub_epi64(a, b);
+        mul_lo_wide |a, b| _mm256_mul_epu32(a, b);
+        mul_lo_wide_i |a, b| _mm256_mul_epi32(a, b);
+        shl64 |a, n| _mm256_sllv_epi64(a, n);
+        shr64 |a, n| _mm256_srlv_epi64(a, n);
         addd |a, b| sd(_mm256_add_pd(pd(a), pd(b)));
         muld |a, b| sd(_mm256_mul_pd(pd(a), pd(b)));
     }

@@ -229,6 +229,10 @@ impl Lanes for Avx512 {
     d2! {
         add64 |a, b| _mm512_add_epi64(a, b);
         sub64 |a, b| _mm512_sub_epi64(a, b);
+        mul_lo_wide |a, b| _mm512_mul_epu32(a, b);
+        mul_lo_wide_i |a, b| _mm512_mul_epi32(a, b);
+        shl64 |a, n| _mm512_sllv_epi64(a, n);
+        shr64 |a, n| _mm512_srlv_epi64(a, n);
         addd |a, b| sd(_mm512_add_pd(pd(a), pd(b)));
         muld |a, b| sd(_mm512_mul_pd(pd(a), pd(b)));
     }

@@ -114,6 +114,13 @@ pub trait Lanes: Copy + 'static {
     unsafe fn select64(m: u16, a: Self::D, b: Self::D) -> Self::D;
     unsafe fn add64(a: Self::D, b: Self::D) -> Self::D;
     unsafe fn sub64(a: Self::D, b: Self::D) -> Self::D;
+    /// The product of the lower halves, unsigned.
+    unsafe fn mul_lo_wide(a: Self::D, b: Self::D) -> Self::D;
+    /// The product of the lower halves, signed.
+    unsafe fn mul_lo_wide_i(a: Self::D, b: Self::D) -> Self::D;
+    /// Shifts whose counts are below 64.
+    unsafe fn shl64(a: Self::D, n: Self::D) -> Self::D;
+    unsafe fn shr64(a: Self::D, n: Self::D) -> Self::D;
     unsafe fn addd(a: Self::D, b: Self::D) -> Self::D;
     unsafe fn muld(a: Self::D, b: Self::D) -> Self::D;
     unsafe fn fmad(a: Self::D, b: Self::D, c: Self::D) -> Self::D;

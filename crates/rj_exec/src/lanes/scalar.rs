@@ -226,6 +226,10 @@ impl Lanes for Scalar {
     d2! {
         add64 |a, b| a.wrapping_add(b);
         sub64 |a, b| a.wrapping_sub(b);
+        mul_lo_wide |a, b| u64::from(a as u32) * u64::from(b as u32);
+        mul_lo_wide_i |a, b| (i64::from(a as i32) * i64::from(b as i32)).cast_unsigned();
+        shl64 |a, n| a << n;
+        shr64 |a, n| a >> n;
         addd |a, b| nan2d(a, b, d(a) + d(b));
         muld |a, b| nan2d(a, b, d(a) * d(b));
     }

@@ -7,7 +7,7 @@ use crate::fault::FaultKind;
 use crate::lanes::Backend;
 use crate::memory::place::WIDE_PRIVATE;
 use crate::ops::f32ops::{AbsF32, ClampF32, Div2F32, Mov, Mul2F32, Mul4F32, NegAbsF32, NegF32};
-use crate::ops::wide::{AbsF64, ClampF64, Div2F64, Mov64, Mul2F64, Mul4F64, NegAbsF64, NegF64};
+use crate::ops::wide::{AbsF64, ClampF64, Div2F64, LshlAddU64, Mov64, Mul2F64, Mul4F64, NegAbsF64, NegF64};
 use crate::salu;
 use crate::shapes::*;
 use crate::uop::{Handler, Uop};
@@ -31,6 +31,8 @@ pub(crate) struct Lower<'a, 'c> {
     consts: &'a mut Consts<'c>,
     start: u64,
     uops: Vec<Uop>,
+    /// Those whose handlers do runs.
+    tris: Vec<usize>,
     at: Vec<u32>,
     traps: Vec<FaultKind>,
     temp: usize,
@@ -49,6 +51,7 @@ impl<'a, 'c> Lower<'a, 'c> {
             consts,
             start: pc,
             uops: Vec::new(),
+            tris: Vec::new(),
             at: Vec::new(),
             traps: Vec::new(),
             temp: 0,
@@ -85,6 +88,16 @@ impl<'a, 'c> Lower<'a, 'c> {
         self.temp = 0;
         self.stemp = 0;
         self.masked = false;
+    }
+
+    /// Lets one dispatch do a run of micro-ops with the same handler: unrolled loops are full of them.
+    pub fn join_runs(&mut self) {
+        for pair in self.tris.windows(2).rev() {
+            let (i, next) = (pair[0], pair[1]);
+            if next == i + 1 && next < self.uops.len() && self.uops[i].h as usize == self.uops[next].h as usize {
+                self.uops[i].imm = self.uops[next].imm + 1;
+            }
+        }
     }
 
     pub fn finish(self) -> Block {
@@ -397,6 +410,7 @@ impl<'a, 'c> Lower<'a, 'c> {
             (_, _, true) => tri_h::<O, false, false, true>(k),
             _ => tri_h::<O, false, false, false>(k),
         };
+        self.tris.push(self.uops.len());
         self.emit(h, d, s[0].off, s[1].off, s[2].off, 0);
     }
 
@@ -429,6 +443,19 @@ impl<'a, 'c> Lower<'a, 'c> {
             _ => wide_h::<O, 64, 64, 64>(k),
         };
         self.emit(h, d, a, b, c, 0);
+    }
+
+    /// `d = (a << b) + c` in 64 bits.
+    pub fn shift_add(&mut self, d: u32, a: Src, b: Src, c: Src) {
+        let k = self.backend;
+        let h = match (a.scalar, b.scalar, c.scalar) {
+            (_, false, _) => return self.wide::<LshlAddU64>(d, a.off, b.off, c.off),
+            (false, _, false) => shift_add_h::<false, false>(k),
+            (false, _, true) => shift_add_h::<false, true>(k),
+            (true, _, false) => shift_add_h::<true, false>(k),
+            (true, _, true) => shift_add_h::<true, true>(k),
+        };
+        self.emit(h, d, a.off, b.off, c.off, 0);
     }
 
     /// Where an f32 result goes before output modifiers, and what to do afterwards.

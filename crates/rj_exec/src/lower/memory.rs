@@ -376,13 +376,27 @@ fn ds(l: &mut Lower<'_, '_>, i: &Inst, name: &str) -> Result<Flow> {
             let n = if name.ends_with("B32") { 1 } else { n };
             let step = 4 * n as u64 * if name.contains("ST64") { 64 } else { 1 };
             let (d, a) = (plane(l, i, Field::vdst)?, addr(l)?);
-            l.emit(lds::read2, d, a, 0, n, two(step));
+            let h = vector::pick(space, n as usize, false, l.backend);
+            let mut loads = [(d, two(step) & 0xffff_ffff), (d + 256 * n, two(step) >> 32)];
+            // The one that overwrites the address comes last.
+            if (d..d + 256 * n).contains(&a) {
+                loads.reverse();
+            }
+            for (d, offset) in loads {
+                l.emit(h, d, a, 0, 0, offset);
+            }
         }
         "WRITE2_B32" | "WRITE2_B64" | "WRITE2ST64_B32" | "WRITE2ST64_B64" => {
             let n = if name.ends_with("B32") { 1 } else { 2 };
-            let step = 4 * u64::from(n) * if name.contains("ST64") { 64 } else { 1 };
+            let step = 4 * n as u64 * if name.contains("ST64") { 64 } else { 1 };
             let (d, a, b) = (plane(l, i, Field::data0)?, addr(l)?, plane(l, i, Field::data1)?);
-            l.emit(lds::write2, d, a, b, n, two(step));
+            let h = vector::pick(space, n as usize, true, l.backend);
+            let offsets = [two(step) & 0xffff_ffff, two(step) >> 32];
+            l.emit(h, d, a, 0, 0, offsets[0]);
+            // Equal offsets: the first data alone.
+            if offsets[0] != offsets[1] {
+                l.emit(h, b, a, 0, 0, offsets[1]);
+            }
         }
         "SWIZZLE_B32" => {
             let (d, a) = (plane(l, i, Field::vdst)?, addr(l)?);

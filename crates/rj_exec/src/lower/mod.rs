@@ -90,6 +90,7 @@ pub fn block(code: &Code, snap: &Snapshot, consts: &mut Consts<'_>, pc: u64) -> 
             }
         }
     }
+    l.join_runs();
     l.finish()
 }
 

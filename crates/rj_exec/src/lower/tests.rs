@@ -49,6 +49,41 @@ pub(super) fn step(target: Target, backend: Backend, w: &mut Block, words: &[u32
 
 const G: Target = Target::Gfx942;
 
+#[test]
+fn lds_pairs_have_their_own_offsets_and_may_overwrite_their_address() {
+    for backend in Backend::available() {
+        let mut b = Block::new();
+        let mut lds = [0u32; 144];
+        let w = b.wave();
+        (w.lanes, w.lds, w.lds_len) = (64, lds.as_mut_ptr().cast(), 4 * 128);
+        w.set64(EXEC, u64::MAX);
+        for i in 0..64 {
+            b.plane(2)[i] = 4 * i as u32;
+            b.plane(8)[i] = i as u32;
+            b.plane(9)[i] = 100 + i as u32;
+        }
+        let address = *b.plane(2);
+        // ds_write2_b32 v2, v8, v9 offset1:64
+        step(G, backend, &mut b, &[0xd81c_4000, 0x0009_0802]);
+        let (p, q) = (*b.plane(8), *b.plane(9));
+        assert_eq!((&lds[..64], &lds[64..128]), (&p[..], &q[..]));
+        // ds_read2_b32 v[d:d+1], v2 offset1:64
+        for d in [10, 2, 1] {
+            *b.plane(2) = address;
+            step(G, backend, &mut b, &[0xd86e_4000, d << 24 | 2]);
+            assert_eq!((*b.plane(d as usize), *b.plane(d as usize + 1)), (p, q), "v{d}");
+        }
+        // Past the end: 0.
+        b.plane(2).fill(512);
+        step(G, backend, &mut b, &[0xd86e_4000, 10 << 24 | 2]);
+        assert_eq!(*b.plane(10), [0; 64]);
+        // Equal offsets, ds_write2_b32 v2, v8, v9: the first data.
+        *b.plane(2) = address;
+        step(G, backend, &mut b, &[0xd81c_0000, 0x0009_0802]);
+        assert_eq!(lds[..64], p[..]);
+    }
+}
+
 fn h(x: f32) -> u32 {
     u32::from(crate::half::f32_to_f16(x))
 }
@@ -137,4 +172,60 @@ fn f16_comparisons_see_the_low_half() {
     // v_cmp_lt_f16 vcc, v0, v1
     step(G, Backend::Scalar, &mut w, &[0x7c42_0300]);
     assert_eq!(w.wave().get64(VCC), 0xf0);
+}
+
+#[test]
+fn a_64_bit_shift_and_addition_carries_between_the_halves() {
+    const SPECIAL: [u64; 8] = [0, 1, 0xffff_ffff, 0x1_0000_0000, u64::MAX, 1 << 63, 0xf000_0001, 0x1234_5678_9abc_def0];
+    for backend in Backend::available() {
+        for n in 0..8u32 {
+            for scalar in [false, true] {
+                let mut b = Block::new();
+                let exec = 0xffff_ffff_ffff_ff0f;
+                b.wave().set64(EXEC, exec);
+                let a = |lane: usize| SPECIAL[lane % 8];
+                let c = |lane: usize| SPECIAL[if scalar { 4 } else { lane / 8 }];
+                for lane in 0..64 {
+                    (b.plane(0)[lane], b.plane(1)[lane]) = (a(lane) as u32, (a(lane) >> 32) as u32);
+                    (b.plane(2)[lane], b.plane(3)[lane]) = (c(lane) as u32, (c(lane) >> 32) as u32);
+                    b.plane(4)[lane] = 7;
+                }
+                b.wave().set64(4, SPECIAL[4]);
+                // v_lshl_add_u64 v[4:5], v[0:1], n, v[2:3] or s[4:5]
+                let last = if scalar { 0x0010_0100 - 0x100 } else { 0x0408_0000 };
+                step(G, backend, &mut b, &[0xd208_0004, last | 0x100 | (128 + n) << 9]);
+                for lane in 0..64 {
+                    let got = u64::from(b.plane(4)[lane]) | u64::from(b.plane(5)[lane]) << 32;
+                    let shifted = if n > 4 { 0 } else { a(lane) << n };
+                    let want = if exec >> lane & 1 != 0 { shifted.wrapping_add(c(lane)) } else { 7 };
+                    assert_eq!(got, want, "{backend:?} {n} lane {lane}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_of_one_handler_is_one_dispatch_with_the_same_results() {
+    // v_fma_f32 v4, v0, v1, v2; v_fma_f32 v5, v4, v1, v2; v_fma_f32 v4, v5, v1, v4; s_endpgm
+    let words = [0xd1cb_0004, 0x040a_0300, 0xd1cb_0005, 0x040a_0304, 0xd1cb_0004, 0x0412_0305, 0xbf81_0000u32];
+    let host = words.as_ptr() as usize;
+    let region = Region { va: 0, len: 28, host, read: true, write: false, exec: true, alloc: 0 };
+    let space = crate::mem::AddressSpace::new();
+    space.map(region).unwrap();
+    let snap = space.snapshot();
+    let cache = crate::code::CodeCache::new(G);
+    let code = cache.find(0, &snap).unwrap();
+    let block = code.block(0, &snap);
+    assert_eq!((block.uops[0].imm, block.uops.len()), (2, 4));
+    let mut w = Block::new();
+    w.wave().set64(EXEC, 0xff);
+    for (plane, x) in [2.0f32, 3.0, 4.0].into_iter().enumerate() {
+        *w.plane(plane) = [x.to_bits(); 64];
+    }
+    // SAFETY: lowering gave offsets within a block; the backend is available.
+    let r = unsafe { (block.uops[0].h)(&raw const block.uops[0], w.ptr()) };
+    assert_eq!(r, crate::uop::RUN + 2);
+    assert_eq!([w.plane(5)[3], w.plane(4)[3]], [34f32.to_bits(), 112f32.to_bits()]);
+    assert_eq!([w.plane(5)[8], w.plane(4)[8]], [0; 2]);
 }

@@ -291,7 +291,7 @@ pub(crate) fn lower(l: &mut Lower<'_, '_>, i: &Inst) -> Result<Flow> {
         V_LSHL_ADD_U64 => {
             let (a, b, c) = (l.bits64(i, S0)?, l.bits32(i, S1)?, l.bits64(i, S2)?);
             let d = l.vdst(i)?;
-            l.wide::<LshlAddU64>(d, a.off, b.off, c.off);
+            l.shift_add(d, a, b, c);
         }
         _ => return compare(l, i),
     }

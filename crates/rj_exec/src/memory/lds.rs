@@ -1,4 +1,4 @@
-//! LDS instructions beyond plain loads and stores: pairs, lane exchange, append and consume.
+//! LDS instructions beyond loads and stores: lane exchange, append and consume.
 
 use super::place::{Place, lds};
 use crate::uop::{NEXT, Uop, at};
@@ -8,60 +8,6 @@ unsafe fn active(w: *mut Wave) -> impl Iterator<Item = usize> {
     // SAFETY: the handler's contract.
     let exec = unsafe { (*w).exec() };
     (0..64usize).filter(move |l| exec >> l & 1 != 0)
-}
-
-/// `ds_read2*`: imm 31:0 and 63:32 are the two byte offsets; `c` is the dwords of each (1 or 2).
-///
-/// # Safety
-/// As for [`crate::uop::Handler`].
-pub unsafe fn read2(u: *const Uop, w: *mut Wave) -> u32 {
-    // SAFETY: the handler's contract.
-    unsafe {
-        let u = &*u;
-        let n = u.c as usize;
-        for i in active(w) {
-            let base = at(w, u.a).add(i).read();
-            let mut words = [0u32; 4];
-            for (which, off) in [u.imm as u32, (u.imm >> 32) as u32].into_iter().enumerate() {
-                if let Place::At(p) = lds(w, u64::from(base.wrapping_add(off)), 4 * n as u64) {
-                    for k in 0..n {
-                        words[which * n + k] = p.cast::<u32>().add(k).read_unaligned();
-                    }
-                }
-            }
-            for (k, x) in words.iter().enumerate().take(2 * n) {
-                at(w, u.d).add(64 * k + i).write(*x);
-            }
-        }
-        NEXT
-    }
-}
-
-/// `ds_write2*`: data planes `d` and `b`, offsets and size as [`read2`]. Equal offsets: the first data alone.
-///
-/// # Safety
-/// As for [`crate::uop::Handler`].
-pub unsafe fn write2(u: *const Uop, w: *mut Wave) -> u32 {
-    // SAFETY: the handler's contract.
-    unsafe {
-        let u = &*u;
-        let n = u.c as usize;
-        let offs = [u.imm as u32, (u.imm >> 32) as u32];
-        for i in active(w) {
-            let base = at(w, u.a).add(i).read();
-            for (which, data) in [u.d, u.b].into_iter().enumerate() {
-                if which == 1 && offs[0] == offs[1] {
-                    continue;
-                }
-                if let Place::At(p) = lds(w, u64::from(base.wrapping_add(offs[which])), 4 * n as u64) {
-                    for k in 0..n {
-                        p.cast::<u32>().add(k).write_unaligned(at(w, data).add(64 * k + i).read());
-                    }
-                }
-            }
-        }
-        NEXT
-    }
 }
 
 /// `ds_swizzle_b32`: quad, bit-mask and rotate modes by the offset; an inactive source gives 0.
@@ -180,7 +126,8 @@ pub unsafe fn addtid(u: *const Uop, w: *mut Wave) -> u32 {
     }
 }
 
-/// `ds_wrxchg2*`: exchanges at two addresses, operands as [`write2`]. imm 31:0 is the plane that the old values go to,
+/// `ds_wrxchg2*`: exchanges at two addresses, data planes `d` and
+/// `b` of `c` dwords. imm 31:0 is the plane that the old values go to,
 /// 47:32 and 63:48 are the offsets in dwords.
 ///
 /// # Safety

@@ -3,6 +3,7 @@
 use super::NONE;
 use super::space::*;
 use crate::fault::FaultKind;
+use crate::mem::Hot;
 use crate::uop::{Uop, at, rd, rd64};
 use crate::wave::Wave;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,15 +113,16 @@ pub unsafe fn common<const SPACE: u8>(u: &Uop, w: *mut Wave) -> Common {
 /// Host pointer to `len` bytes at a GPU address.
 ///
 /// # Safety
-/// The wave's `snap` must be valid.
+/// The wave's `snap` and `tlb` must be valid.
 #[inline(always)]
 pub unsafe fn global(w: *mut Wave, va: u64, len: u64, write: bool, lane: u32) -> Place {
     // SAFETY: the caller's.
     unsafe {
-        let off = va.wrapping_sub((*w).hot_va);
-        let ok = if write { (*w).hot_write } else { (*w).hot_read };
-        if off < (*w).hot_len && len <= (*w).hot_len - off && ok {
-            return Place::At(((*w).hot_host + off as usize) as *mut u8);
+        let hot = &*(*(*w).tlb).entry(va);
+        let off = va.wrapping_sub(hot.va);
+        let ok = if write { hot.write } else { hot.read };
+        if off < hot.len && len <= hot.len - off && ok {
+            return Place::At((hot.host + off as usize) as *mut u8);
         }
         slow(w, va, len, write, lane)
     }
@@ -137,11 +139,7 @@ unsafe fn slow(w: *mut Wave, va: u64, len: u64, write: bool, lane: u32) -> Place
             Some(r) if may(r) => {
                 let host = (r.host + (va - r.va) as usize) as *mut u8;
                 if len <= r.end() - va {
-                    (*w).hot_va = r.va;
-                    (*w).hot_len = r.len;
-                    (*w).hot_host = r.host;
-                    (*w).hot_read = r.read;
-                    (*w).hot_write = r.write;
+                    *(*(*w).tlb).entry(va) = Hot { va: r.va, len: r.len, host: r.host, read: r.read, write: r.write };
                     return Place::At(host);
                 }
                 // Adjacent regions may be one piece of host memory.

@@ -4,7 +4,7 @@ use super::space::*;
 use super::{NONE, sub, vector};
 use crate::fault::FaultKind;
 use crate::lanes::Backend;
-use crate::mem::{AddressSpace, Region, Snapshot};
+use crate::mem::{AddressSpace, Region, Snapshot, Tlb};
 use crate::uop::{FAULT, Handler, NEXT, Uop};
 use crate::wave::{Block, EXEC, s_off, v_off};
 use std::sync::Arc;
@@ -37,6 +37,7 @@ impl Rng {
 pub(super) struct Bench {
     pub block: Block,
     _snap: Arc<Snapshot>,
+    _tlb: Box<Tlb>,
     /// First region, gap, second region, LDS.
     pub host: Vec<u64>,
 }
@@ -54,12 +55,14 @@ impl Bench {
         let snap = space.snapshot();
         let w = block.wave();
         w.snap = Arc::as_ptr(&snap);
+        let mut tlb = Box::<Tlb>::default();
+        w.tlb = &raw mut *tlb;
         w.lanes = 64;
         w.lds = (base + 2 * HALF + GAP) as *mut u8;
         w.lds_len = LDS_LEN as u32;
         w.scratch = VA + PRIVATE as u64;
         w.scratch_len = (LANE_BYTES * 64) as u64;
-        Bench { block, _snap: snap, host }
+        Bench { block, _snap: snap, _tlb: tlb, host }
     }
     pub fn bytes(&mut self) -> &mut [u8] {
         let n = self.host.len() * 8;

@@ -194,6 +194,17 @@ unsafe fn load<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mut
             }
             return NEXT;
         }
+        if N == 1
+            && (SPACE == GLOBAL || SPACE == LDS)
+            && exec == u64::MAX
+            && let Some((all, p)) = look_at_all::<L, SPACE>(u, w, c, false)
+        {
+            for (i, p) in p.into_iter().enumerate() {
+                let x = if all == All::Rows { L::load(p) } else { L::splat(p.read_unaligned()) };
+                L::store(at(w, u.d).add(16 * i), x);
+            }
+            return NEXT;
+        }
         for i in 0..4 {
             let m = lanes16(exec, i);
             if m != 0 && !load_together::<L, SPACE, N>(u, w, c, i, m) && !each::<SPACE, N>(u, w, c, m, i, false) {
@@ -201,6 +212,73 @@ unsafe fn load<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mut
             }
         }
         NEXT
+    }
+}
+
+/// What the four chunks of a wave with all lanes active have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum All {
+    /// Each is a row of dwords.
+    Rows,
+    /// Each is at one address.
+    Ones,
+}
+
+/// The pattern of all chunks, if it is one and all of them are in memory, and where they are. Few tests, none of them
+/// between memory accesses. Stores want rows, that do not touch.
+#[inline(always)]
+unsafe fn look_at_all<L: Lanes, const SPACE: u8>(
+    u: &Uop,
+    w: *mut Wave,
+    c: &Common,
+    store: bool,
+) -> Option<(All, [*mut u32; 4])> {
+    // SAFETY: the handler's contract.
+    unsafe {
+        let a = at(w, u.a);
+        let none = L::splat(0);
+        let steps = L::load(STEPS[1].as_ptr());
+        let (mut row, mut one, mut high) = (none, none, none);
+        let pair = SPACE == GLOBAL && u.c == NONE;
+        if SPACE == GLOBAL && u.imm >> 59 > 1 {
+            return None;
+        }
+        for i in 0..4 {
+            let p = a.add(16 * i);
+            let diff = L::sub(L::load(p), L::splat(p.read()));
+            row = L::or(row, L::xor(diff, steps));
+            if !store {
+                one = L::or(one, diff);
+            }
+            if pair {
+                high = L::or(high, L::xor(L::load(p.add(64)), L::splat(a.add(64).read())));
+            }
+        }
+        let all = match L::eq(row, none) {
+            u16::MAX => All::Rows,
+            _ if !store && L::eq(one, none) == u16::MAX => All::Ones,
+            _ => return None,
+        };
+        if pair && L::eq(high, none) != u16::MAX {
+            return None;
+        }
+        let len = if all == All::Rows { 64 } else { 4 };
+        let mut at = [std::ptr::null_mut(); 4];
+        for (i, at) in at.iter_mut().enumerate() {
+            let lo = a.add(16 * i).read();
+            // Not across the ends of signed or unsigned offsets.
+            if all == All::Rows && (lo ^ lo.wrapping_add(64)) >> 31 != 0 {
+                return None;
+            }
+            match place::<SPACE>(u, w, c, 16 * i as u32, 0, len, store) {
+                Place::At(p) => *at = p.cast(),
+                _ => {
+                    (*w).fault = None;
+                    return None;
+                }
+            }
+        }
+        Some((all, at))
     }
 }
 
@@ -269,6 +347,16 @@ unsafe fn store<L: Lanes, const SPACE: u8, const N: usize>(u: *const Uop, w: *mu
                     let x = L::load(at(w, u.d).add(64 * k + 16 * i));
                     L::store_mask(p.add(k * (*w).lanes as usize + 16 * i), x, lanes16(exec, i));
                 }
+            }
+            return NEXT;
+        }
+        if N == 1
+            && (SPACE == GLOBAL || SPACE == LDS)
+            && exec == u64::MAX
+            && let Some((_, p)) = look_at_all::<L, SPACE>(u, w, c, true)
+        {
+            for (i, p) in p.into_iter().enumerate() {
+                L::store(p, L::load(at(w, u.d).add(16 * i)));
             }
             return NEXT;
         }

@@ -112,7 +112,7 @@ fn outcome(op: &Listed, backend: Backend, seed: u64, exec: u64) -> (Vec<u32>, u6
         a: v_off(0),
         b: v_off(2),
         c: if op.name.starts_with("Carry") { s_off(VCC) } else { v_off(4) },
-        imm: if is_test { 0 } else { u64::from(s_off(20)) },
+        imm: if op.name.starts_with("Carry") { u64::from(s_off(20)) } else { 0 },
     };
     // SAFETY: offsets lie in the block; the backend is available.
     let r = unsafe { (u.h)(&u, b.ptr()) };

@@ -118,21 +118,26 @@ ops! {
     /// f64 to u32, truncated, saturated.
     wide CvtU32F64[64, 0, 0, 32](a, b, c) { let _ = (b, c); L::map1d(a, |a| u64::from(d(a) as u32)) };
     /// a b + c: 32 x 32 + 64 bits, unsigned.
-    wide MadU64U32[32, 32, 64, 64](a, b, c) L::map3d(a, b, c, |a, b, c| u64::from(lo(a)).wrapping_mul(u64::from(lo(b))).wrapping_add(c));
+    wide MadU64U32[32, 32, 64, 64](a, b, c) L::add64(L::mul_lo_wide(a, b), c);
     /// a b + c: 32 x 32 + 64 bits, signed.
-    wide MadI64I32[32, 32, 64, 64](a, b, c) L::map3d(a, b, c, |a, b, c| {
-        i64::from(lo(a).cast_signed()).wrapping_mul(i64::from(lo(b).cast_signed())).cast_unsigned().wrapping_add(c)
-    });
+    wide MadI64I32[32, 32, 64, 64](a, b, c) L::add64(L::mul_lo_wide_i(a, b), c);
     /// b << a.
-    wide LshlrevB64[32, 64, 0, 64](a, b, c) { let _ = c; L::map2d(a, b, |a, b| b << (a & 63)) };
+    wide LshlrevB64[32, 64, 0, 64](a, b, c) { let _ = c; L::shl64(b, low6::<L>(a)) };
     /// b >> a.
-    wide LshrrevB64[32, 64, 0, 64](a, b, c) { let _ = c; L::map2d(a, b, |a, b| b >> (a & 63)) };
+    wide LshrrevB64[32, 64, 0, 64](a, b, c) { let _ = c; L::shr64(b, low6::<L>(a)) };
     /// b >> a, signed.
     wide AshrrevI64[32, 64, 0, 64](a, b, c) { let _ = c; L::map2d(a, b, |a, b| (b.cast_signed() >> (a & 63)).cast_unsigned()) };
-    /// (a << b) + c, 0 shifted for counts above 4.
+    /// (a << b) + c, 0 shifted for counts above 4: for counts in a plane, else `shapes::shift_add_h`.
     wide LshlAddU64[64, 32, 64, 64](a, b, c) L::map3d(a, b, c, |a, b, c| (if lo(b) & 7 > 4 { 0 } else { a << (b & 7) }).wrapping_add(c));
     /// The last step of a division: quotient a, denominator b, numerator c.
     wide DivFixupF64[64, 64, 64, 64](a, b, c) L::map3d(a, b, c, div_fixup);
+}
+
+/// Shift counts of 64-bit operations: six bits of the lower half.
+#[inline(always)]
+unsafe fn low6<L: Lanes>(n: L::D) -> L::D {
+    // SAFETY: the caller's.
+    unsafe { L::zip(L::and(L::unzip(n).0, L::splat(63)), L::splat(0)) }
 }
 
 fn frexp_exp(a: u64) -> i32 {
