@@ -105,23 +105,26 @@ fn compile(source: &str, options: &[&str], dir: &Path) -> Result<PathBuf, String
 fn fma(mirage: &Path) -> Result<Row, String> {
     let dir = Scratch::new();
     let limits = compile("limits.c", &["-march=native", "-fopenmp", "-lm"], &dir.0)?;
-    let said = output(&mut Command::new(limits))?;
-    let roof = number_before(&said, "M wave64-inst/s").ok_or("limits: no figure")?;
-    let mut rates = Vec::new();
+    let (mut rates, mut roofs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    // In turn, so that a slower moment of the machine meets both.
     for _ in 0..7 {
+        let said = output(&mut Command::new(&limits))?;
+        let roof = number_before(&said, "M wave64-inst/s").ok_or("limits: no figure")?;
         let mut c = Command::new(mirage);
         c.args(["kernel", "run", "--kernel", "fma", "--grid", "64", "--block", "64", "--cpu-thread-budget", "1", "-v"]);
         let said = output(c.arg(workspace().join("bench/fma-gfx942.co")))?;
         let n = number_before(&said, " wave instructions").ok_or("kernel run: no count")?;
         let ms = number_before(&said, "ms").ok_or("kernel run: no time")?;
         rates.push(n / ms / 1e3);
+        roofs.push(roof);
+        ratios.push(n / ms / 1e3 / roof);
     }
-    let rate = median(rates);
+    let (rate, roof, ratio) = (median(rates), median(roofs), median(ratios));
     Ok(Row {
         what: "FMA loop, one core, of the L1-resident roof",
-        measured: format!("{rate:.0} of {roof:.0} M wave inst/s = {:.2}", rate / roof),
+        measured: format!("{rate:.0} of {roof:.0} M wave inst/s = {ratio:.2}"),
         bound: ">= 0.80",
-        holds: Some(rate / roof >= 0.8),
+        holds: Some(ratio >= 0.8),
     })
 }
 
