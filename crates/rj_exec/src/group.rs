@@ -56,6 +56,8 @@ pub enum Progress {
 pub struct Pool {
     blocks: Vec<Block>,
     lds: Vec<Vec<u8>>,
+    /// Boxed: more than a kilobyte each, handed on with each group.
+    #[allow(clippy::vec_box)]
     found: Vec<Box<Found>>,
 }
 
