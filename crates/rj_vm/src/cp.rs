@@ -21,7 +21,7 @@ const SPIN: Duration = Duration::from_micros(50);
 /// First and longest sleep.
 const SLEEP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 /// Longest sleep when nothing runs and the bell cannot be armed: below 1 % of a core.
-const UNARMED: Duration = Duration::from_millis(3);
+const UNARMED: Duration = Duration::from_millis(10);
 /// Longest sleep while a queue waits for a value in memory.
 const POLL: Duration = Duration::from_micros(100);
 /// Sleep of a command processor without queues.
